@@ -1,0 +1,2 @@
+//! The `rooco` program.
+fn main() {}

@@ -1,0 +1,350 @@
+//! Projected SGD, assembled: the loop that every algorithm of this library runs.
+
+use std::sync::Arc;
+
+use super::{Learner, Played};
+use crate::domain::Domain;
+use crate::draw::{Draw, Drawn};
+use crate::error::{Error, Result};
+use crate::gradient::{Gradient, add_fixed};
+use crate::loss::Loss;
+use crate::play::Play;
+use crate::row::{Features, Row};
+use crate::state::State;
+use crate::step::Schedule;
+use crate::weights::{Point, Weights, WeightsState};
+
+/// What every algorithm starts from: f, W and w_1.
+pub struct Task<L> {
+    loss: L,
+    domain: Box<dyn Domain>,
+    w1: Vec<f64>,
+    pull: Option<Pull>,
+}
+
+/// The regulariser of the convex case, (α/2)‖w - w₀‖²: it joins the gradient, never the reported loss.
+#[derive(Clone, Debug)]
+pub struct Pull {
+    /// α ≥ 0.
+    pub alpha: f64,
+    /// w₀; `None` is the origin.
+    pub w0: Option<Arc<[f64]>>,
+}
+
+impl<L: Loss> Task<L> {
+    /// f on W, started at the point of W nearest to the origin (of the domain's dimension; others grow as rows arrive).
+    pub fn new(loss: L, domain: impl Domain + 'static) -> Self {
+        Self::boxed(loss, Box::new(domain))
+    }
+
+    /// The same for a domain chosen at run time.
+    pub fn boxed(loss: L, domain: Box<dyn Domain>) -> Self {
+        let mut w1 = vec![0.0; domain.dim().unwrap_or(0)];
+        domain.project(&mut w1);
+        Task { loss, domain, w1, pull: None }
+    }
+
+    /// Starts at w_1, which must lie in W.
+    pub fn start_at(mut self, w1: Vec<f64>) -> Result<Self> {
+        inside("w1", self.domain.as_ref(), &w1)?;
+        self.w1 = w1;
+        Ok(self)
+    }
+
+    /// Starts at the point of W nearest to the origin of `features` features.
+    pub fn with_features(mut self, features: usize) -> Self {
+        self.w1 = vec![0.0; features * self.loss.outputs()];
+        self.domain.project(&mut self.w1);
+        self
+    }
+
+    /// The convex case: ĝ_t ← ĝ_t + α(w_t - w₀), w₀ ∈ W.
+    pub fn regularised(mut self, pull: Pull) -> Result<Self> {
+        if !(pull.alpha >= 0.0 && pull.alpha.is_finite()) {
+            return Err(Error::Constant { name: "α", value: pull.alpha, must: "finite and not negative" });
+        }
+        if let Some(w0) = &pull.w0 {
+            inside("w0", self.domain.as_ref(), w0)?;
+        }
+        self.pull = Some(pull);
+        Ok(self)
+    }
+
+    /// f.
+    pub fn loss(&self) -> &L {
+        &self.loss
+    }
+
+    /// W.
+    pub fn domain(&self) -> &dyn Domain {
+        self.domain.as_ref()
+    }
+
+    /// w_1.
+    pub fn w1(&self) -> &[f64] {
+        &self.w1
+    }
+}
+
+/// Errs unless `w` is finite and lies in the domain, up to rounding.
+fn inside(what: &'static str, domain: &dyn Domain, w: &[f64]) -> Result<()> {
+    if let Some(&value) = w.iter().find(|w| !w.is_finite()) {
+        return Err(Error::NonFinite { row: 0, what: what.into(), value });
+    }
+    if let Some(d) = domain.dim().filter(|&d| d != w.len()) {
+        return Err(Error::Dimension { what: what.into(), expected: d, found: w.len() });
+    }
+    let distance = domain.distance(w);
+    let size = 1.0 + w.iter().map(|w| w * w).sum::<f64>().sqrt();
+    if distance > 1e-9 * size { Err(Error::OutsideDomain { what, distance }) } else { Ok(()) }
+}
+
+/// What happened in a round besides the loss: for traces and experiments.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Round {
+    /// η_t; 0 if nothing was learned.
+    pub eta: f64,
+    /// The round whose row gave the gradient (the past one of a mixture); 0 if none.
+    pub j: u64,
+}
+
+/// Projected SGD with a draw, a schedule and a play.
+pub struct Sgd<L> {
+    loss: L,
+    domain: Box<dyn Domain>,
+    draw: Box<dyn Draw>,
+    schedule: Box<dyn Schedule>,
+    play: Play,
+    pull: Option<Pull>,
+    w: Weights,
+    /// The domain or a fixed vector fixes the number of coordinates; otherwise w grows with the rows.
+    fixed_dim: bool,
+    t: u64,
+    horizon: Option<u64>,
+    g: Gradient,
+    g_past: Gradient,
+    last: Round,
+}
+
+impl<L: Loss> Sgd<L> {
+    /// Assembles an algorithm of your own; the named ones are functions of this module.
+    pub fn new(task: Task<L>, draw: Box<dyn Draw>, schedule: Box<dyn Schedule>, play: Play) -> Result<Self> {
+        let Task { loss, domain, w1, pull } = task;
+        let outputs = loss.outputs();
+        if w1.len() % outputs != 0 {
+            return Err(Error::Dimension { what: "w1".into(), expected: w1.len().next_multiple_of(outputs), found: w1.len() });
+        }
+        let mut w = Weights::new(w1).with_outputs(outputs);
+        // One fixed vector can be added in O(1): the regulariser's centre, the ball's, or the loss's own.
+        let anchor = pull.as_ref().and_then(|p| p.w0.as_ref()).or(domain.anchor()).or(loss.anchor()).cloned();
+        if let Some(u) = anchor {
+            if u.len() != w.dim() {
+                return Err(Error::Dimension { what: "w1".into(), expected: u.len(), found: w.dim() });
+            }
+            w = w.with_anchor(u);
+        }
+        for rule in play.averages() {
+            w = w.with_average(rule);
+        }
+        if domain.needs_norm() || loss.needs_norm() {
+            w = w.with_norm();
+        }
+        let (horizon, domain_dim) = (draw.horizon(), domain.dim());
+        if let Some(d) = domain_dim.filter(|&d| d != w.dim()) {
+            return Err(Error::Dimension { what: "w1".into(), expected: d, found: w.dim() });
+        }
+        Ok(Sgd {
+            g: Gradient::new(outputs),
+            g_past: Gradient::new(outputs),
+            loss,
+            domain,
+            draw,
+            schedule,
+            play,
+            pull,
+            fixed_dim: w.anchor().is_some() || domain_dim.is_some(),
+            w,
+            t: 0,
+            horizon,
+            last: Round { eta: 0.0, j: 0 },
+        })
+    }
+
+    /// Refuses rows beyond T, for algorithms whose steps depend on T although their draw does not.
+    pub(crate) fn until(mut self, horizon: u64) -> Self {
+        self.horizon = Some(horizon);
+        self
+    }
+
+    /// η and the row used in the last round.
+    pub fn last_round(&self) -> Round {
+        self.last
+    }
+
+    /// The iterate w_{t+1}, which differs from the played point if averages are played.
+    pub fn iterate(&self) -> Vec<f64> {
+        self.w.iterate().to_vec()
+    }
+
+    /// f.
+    pub fn loss(&self) -> &L {
+        &self.loss
+    }
+
+    /// W.
+    pub fn domain(&self) -> &dyn Domain {
+        self.domain.as_ref()
+    }
+
+    /// Past rows held in memory.
+    pub fn live_rows(&self) -> usize {
+        self.draw.live_rows()
+    }
+
+    /// The point that the next round plays.
+    fn point(&self) -> crate::weights::Level<'_> {
+        self.w.level(self.play.level(self.t + 1))
+    }
+}
+
+impl<L: Loss> Learner for Sgd<L> {
+    fn scores(&self, x: Features<'_>, out: &mut [f64]) {
+        self.point().scores(x, out);
+    }
+
+    fn observe(&mut self, z: Row<'_>) -> Result<Played> {
+        let t = self.t + 1;
+        if let Some(horizon) = self.horizon.filter(|&horizon| t > horizon) {
+            return Err(Error::HorizonExceeded { horizon });
+        }
+        let features = self.loss.features(z.x);
+        if self.fixed_dim && features * self.loss.outputs() > self.w.dim() {
+            return Err(Error::Dimension {
+                what: format!("row {t}"),
+                expected: self.w.dim() / self.loss.outputs(),
+                found: features,
+            });
+        }
+        self.w.grow(features);
+
+        // Line 3: play w_t, observe z_t.
+        let level = self.play.level(t);
+        let learning = self.play.frozen_after().is_none_or(|tau| t <= tau);
+        if !learning {
+            let loss = self.loss.value(&self.w.level(level), z);
+            check_finite(t, z, loss, None)?;
+            self.t = t;
+            self.last = Round { eta: 0.0, j: 0 };
+            return Ok(Played { t, loss });
+        }
+
+        // Line 4: ĝ_t, the gradient at the iterate w_t on the row or rows that the draw chose.
+        let w = self.w.iterate();
+        self.g.clear();
+        let drawn = self.draw.draw(t, z)?;
+        let (loss, j) = match drawn {
+            Drawn::One { j, .. } if j == t && level == 0 => (self.loss.value_and_gradient(&w, z, &mut self.g), j),
+            Drawn::One { j, z: z_prime } => {
+                self.loss.gradient(&w, z_prime, &mut self.g);
+                (self.loss.value(&self.w.level(level), z), j)
+            }
+            Drawn::Two { r, past, .. } => {
+                self.g_past.clear();
+                self.loss.gradient(&w, z, &mut self.g);
+                self.loss.gradient(&w, past, &mut self.g_past);
+                (self.loss.value(&self.w.level(level), z), r)
+            }
+        };
+        check_finite(t, z, loss, Some(&self.g))?;
+
+        // Line 5: w_{t+1} = Π(w_t - η_t ĝ_t).
+        let eta = self.schedule.eta(t);
+        if let Some(Pull { alpha, w0 }) = &self.pull {
+            // The convex case: ĝ_t ← ĝ_t + α(w_t - w₀), before the step, so that everything is taken at w_t.
+            self.g.along_w += match drawn {
+                Drawn::One { .. } => *alpha,
+                Drawn::Two { p, .. } => alpha / (1.0 - p),
+            };
+            let anchor = self.loss.anchor();
+            apply(&mut self.w, eta, drawn, &self.g, &self.g_past, z, anchor);
+            if let Some(w0) = w0 {
+                add_fixed(&mut self.w, eta * alpha, w0);
+            }
+        } else {
+            apply(&mut self.w, eta, drawn, &self.g, &self.g_past, z, self.loss.anchor());
+        }
+        self.domain.project_weights(&mut self.w);
+        self.w.average(t + 1);
+        self.w.settle();
+        self.draw.keep(t, z)?;
+        self.t = t;
+        self.last = Round { eta, j };
+        Ok(Played { t, loss })
+    }
+
+    fn played(&self) -> Vec<f64> {
+        self.point().to_vec()
+    }
+
+    fn rounds(&self) -> u64 {
+        self.t
+    }
+
+    fn save(&self) -> State {
+        let mut s = State::default();
+        let w = self.w.state();
+        s.put_u64("rounds", [self.t]);
+        s.put_u64("shape", [w.outputs as u64, w.stale as u64]);
+        for (l, m) in w.basis.into_iter().enumerate() {
+            s.put_f64(&format!("basis.{l}"), m);
+        }
+        s.put_f64("coef", w.coef.concat());
+        s.put_f64("gram", w.gram);
+        s.put_all("draw.", self.draw.save());
+        s
+    }
+
+    fn load(&mut self, state: &State) -> Result<()> {
+        let shape = state.u64("shape")?;
+        let coef = state.f64("coef")?;
+        let saved = WeightsState {
+            outputs: shape.first().copied().unwrap_or(0) as usize,
+            stale: shape.get(1).copied().unwrap_or(0) as usize,
+            basis: (0..=self.w.average_levels())
+                .map(|l| Ok(state.f64(&format!("basis.{l}"))?.to_vec()))
+                .collect::<Result<_>>()?,
+            coef: coef.chunks(coef.len().div_ceil(crate::weights::MAX_LEVELS).max(1)).map(<[f64]>::to_vec).collect(),
+            gram: state.f64("gram")?.to_vec(),
+        };
+        self.w.restore(&saved)?;
+        self.draw.load(&state.part("draw."))?;
+        self.t = state.counter("rounds")?;
+        Ok(())
+    }
+}
+
+/// w ← w - η·ĝ for one row, or for the mixture of two.
+#[inline]
+fn apply(w: &mut Weights, eta: f64, drawn: Drawn<'_>, g: &Gradient, g_past: &Gradient, z: Row<'_>, anchor: Option<&Arc<[f64]>>) {
+    match drawn {
+        Drawn::One { z: z_prime, .. } => Gradient::step(w, &[(eta, g, z_prime.x)], anchor),
+        Drawn::Two { p, past, .. } => Gradient::step(w, &[(eta * (1.0 - p), g, z.x), (eta * p, g_past, past.x)], anchor),
+    }
+}
+
+/// Errs if the loss or the gradient is not finite, naming the number of the row that made it so.
+pub(crate) fn check_finite(t: u64, z: Row<'_>, loss: f64, g: Option<&Gradient>) -> Result<()> {
+    if loss.is_finite() && g.is_none_or(Gradient::is_finite) {
+        return Ok(());
+    }
+    let (what, value) = if let Some((i, v)) = z.x.iter().find(|(_, v)| !v.is_finite()) {
+        (format!("feature {i}"), v)
+    } else if !z.y.is_finite() {
+        ("the target".into(), z.y)
+    } else if !z.weight.is_finite() {
+        ("the weight".into(), z.weight)
+    } else {
+        ("the loss".into(), loss)
+    };
+    Err(Error::NonFinite { row: t, what, value })
+}

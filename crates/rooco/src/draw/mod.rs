@@ -1,0 +1,65 @@
+//! Draw: whose gradient drives round t? One answer a file.
+//!
+//! | draw | round t uses |
+//! |---|---|
+//! | [`Fresh`] | z_t |
+//! | [`Reservoir`] | z_t with probability 1-(t-1)/T, else one of z_1..z_{t-1} uniformly (line 4 of Algorithm 1) |
+//! | [`Mixture`] | (1-p)·(gradient on z_t) + p·(gradient on a uniform past row), p = (t-1)/T |
+
+use crate::error::Result;
+use crate::row::Row;
+use crate::state::State;
+
+mod fresh;
+mod past;
+mod reservoir;
+
+pub use fresh::Fresh;
+pub use past::Past;
+pub use reservoir::{Draws, Reservoir};
+
+/// The row or rows whose gradient drives a round.
+#[derive(Clone, Copy, Debug)]
+pub enum Drawn<'a> {
+    /// One row, z_j.
+    One {
+        /// Its round, 1-based.
+        j: u64,
+        /// z_j.
+        z: Row<'a>,
+    },
+    /// (1-p) of the fresh row z_t and p of the past row z_r.
+    Two {
+        /// The share of the past row.
+        p: f64,
+        /// Its round, 1-based.
+        r: u64,
+        /// z_r.
+        past: Row<'a>,
+    },
+}
+
+/// Chooses the gradient of a round. Draws never look at the data.
+pub trait Draw: Send {
+    /// What drives round t, in which z_t = z arrived.
+    fn draw<'a>(&'a mut self, t: u64, z: Row<'a>) -> Result<Drawn<'a>>;
+
+    /// Round t is over: z_t belongs to the past.
+    fn keep(&mut self, t: u64, z: Row<'_>) -> Result<()>;
+
+    /// T, if the draw depends on it.
+    fn horizon(&self) -> Option<u64> {
+        None
+    }
+
+    /// Rows held in memory now.
+    fn live_rows(&self) -> usize {
+        0
+    }
+
+    /// Saves everything but the settings.
+    fn save(&self) -> State;
+
+    /// Goes on from a saved state.
+    fn load(&mut self, state: &State) -> Result<()>;
+}

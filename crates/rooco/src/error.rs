@@ -1,0 +1,153 @@
+//! One error type for the library. Data sits in fields; the message says what, where, and the way out.
+
+use std::path::PathBuf;
+
+/// What every fallible function of the library returns.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Everything that can go wrong, one variant a cause.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A number of a row is NaN or infinite, or so large that its loss is.
+    #[error(
+        "row {row}: {what} is {value}; every number must be finite (drop the row, or clip the value before it reaches the learner)"
+    )]
+    NonFinite {
+        /// 1-based round in which the row arrived.
+        row: u64,
+        /// Which number: `feature 3`, `the target`, `the weight`, `the loss`.
+        what: String,
+        /// The offending value.
+        value: f64,
+    },
+    /// A point that must lie in the domain W does not.
+    #[error("{what} lies outside the domain by {distance:.3e}; project it first, or enlarge the domain")]
+    OutsideDomain {
+        /// `w1` or `w0`.
+        what: &'static str,
+        /// Euclidean distance to the domain.
+        distance: f64,
+    },
+    /// T ≤ β/λ: the step sizes of Algorithm 1 are zero or negative.
+    #[error(
+        "Algorithm 1 needs T > β/λ, but T = {horizon} and β/λ = {kappa:.6}: with so few rows its steps λ - β/T are not positive. \
+         Give more than {} rows, a λ above {:.3e} (for instance by L2), or use Algorithm 2'",
+        kappa.floor(), beta / *horizon as f64
+    )]
+    HorizonTooShort {
+        /// T.
+        horizon: u64,
+        /// β/λ.
+        kappa: f64,
+        /// β.
+        beta: f64,
+    },
+    /// λ > β cannot be: the sum of β-smooth losses is β-smooth.
+    #[error("λ = {lambda} exceeds β = {beta}, which no β-smooth losses allow (the average curves at most β); lower λ or raise β")]
+    LambdaExceedsBeta {
+        /// λ.
+        lambda: f64,
+        /// β.
+        beta: f64,
+    },
+    /// A constant that must be positive and finite (or in a stated range) is not.
+    #[error("{name} = {value}, but it must be {must}")]
+    Constant {
+        /// The paper's letter.
+        name: &'static str,
+        /// What was given.
+        value: f64,
+        /// The allowed range in words.
+        must: &'static str,
+    },
+    /// More rows than the horizon that the algorithm was built for.
+    #[error(
+        "row {} arrived, but the algorithm was built for T = {horizon} rows; its draws and steps depend on T, so build it with the true number of rows \
+         (or use an algorithm without a horizon: ogd, sgd)",
+        horizon + 1
+    )]
+    HorizonExceeded {
+        /// T.
+        horizon: u64,
+    },
+    /// A stream or problem without a single row.
+    #[error("there are no rows; a learner needs at least one (is the file empty, or everything filtered out?)")]
+    Empty,
+    /// The sum of the losses is not convex on the domain.
+    #[error(
+        "the sum of the losses is not convex: its smallest curvature is {curvature:.6e} per row, so no guarantee holds. \
+         An L2 term above {:.6e} makes it strongly convex; or check the signs of the weights",
+        -curvature
+    )]
+    NotConvex {
+        /// The smallest eigenvalue found.
+        curvature: f64,
+    },
+    /// Two sizes that must agree do not.
+    #[error("{what} has {found} entries where {expected} are needed")]
+    Dimension {
+        /// Which vector or row.
+        what: String,
+        /// Needed.
+        expected: usize,
+        /// Given.
+        found: usize,
+    },
+    /// A draw that refers to a round that has not been seen.
+    #[error("round {round}: the draw {draw} is not in 1..={limit}")]
+    Draw {
+        /// t.
+        round: u64,
+        /// What was drawn.
+        draw: u64,
+        /// The largest allowed value.
+        limit: u64,
+    },
+    /// The solver stopped before its certificate was small enough.
+    #[error(
+        "the minimiser was certified only to within {gap:.3e} after {iterations} steps (asked for {wanted:.3e}); the problem is too ill-conditioned: add L2 or accept a larger gap"
+    )]
+    NotSolved {
+        /// Certified gap reached.
+        gap: f64,
+        /// Asked for.
+        wanted: f64,
+        /// Gradient steps taken.
+        iterations: u64,
+    },
+    /// A combination that this loss, domain or algorithm does not offer.
+    #[error("{0}")]
+    Unsupported(String),
+    /// Malformed data, with its place.
+    #[error("{}:{line}:{column}: {what}", file.display())]
+    Parse {
+        /// Where the data came from.
+        file: PathBuf,
+        /// 1-based.
+        line: u64,
+        /// 1-based byte in the line; 0 if the whole line is meant.
+        column: u64,
+        /// What is wrong and the way out.
+        what: String,
+    },
+    /// The operating system refused.
+    #[error("{}: {source}", file.display())]
+    Io {
+        /// Which file.
+        file: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// Checks that a constant is positive and finite.
+    pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64> {
+        if value > 0.0 && value.is_finite() {
+            Ok(value)
+        } else {
+            Err(Error::Constant { name, value, must: "positive and finite" })
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Learning from a shuffled stream in one pass, with a guarantee, even where single rows have non-convex losses.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+pub mod algorithm;
+pub mod domain;
+pub mod draw;
+mod error;
+pub mod gradient;
+mod kernel;
+pub mod linalg;
+pub mod loss;
+pub mod play;
+pub mod rng;
+mod row;
+pub mod state;
+pub mod step;
+pub mod weights;
+
+pub use algorithm::{Learner, Played};
+pub use domain::Domain;
+pub use error::{Error, Result};
+pub use gradient::Gradient;
+pub use loss::Loss;
+pub use row::{Features, Row};
+pub use weights::{Point, Weights};

@@ -1,0 +1,99 @@
+//! Losses weight·φ(⟨w, x⟩, y): two functions are a whole loss.
+
+use super::{Loss, RowConstants};
+use crate::domain::Domain;
+use crate::gradient::Gradient;
+use crate::linalg::Symmetric;
+use crate::row::Row;
+use crate::weights::Point;
+
+/// The range of p = ⟨w, x⟩ over W. May be infinite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Smallest p.
+    pub lo: f64,
+    /// Largest p.
+    pub hi: f64,
+}
+
+/// φ(p, y), a function of one prediction and one target.
+pub trait Pointwise: Send + Sync {
+    /// φ(p, y).
+    fn value(&self, p: f64, y: f64) -> f64;
+
+    /// ∂φ/∂p.
+    fn slope(&self, p: f64, y: f64) -> f64;
+
+    /// The smallest and the largest ∂²φ/∂p² for p in the interval (of the Lipschitz constant of the slope, if φ has kinks).
+    fn curvature(&self, p: Interval, y: f64) -> (f64, f64);
+
+    /// The largest |∂φ/∂p| on the interval. The default is right for a monotone slope, that is for a convex φ.
+    fn steepest(&self, p: Interval, y: f64) -> f64 {
+        self.slope(p.lo, y).abs().max(self.slope(p.hi, y).abs())
+    }
+
+    /// True if φ is quadratic in p.
+    fn is_quadratic(&self) -> bool {
+        false
+    }
+
+    /// A short name.
+    fn name(&self) -> String;
+}
+
+/// f(w; z) = weight · φ(⟨w, x⟩, y).
+///
+/// ∇f = weight·φ'·x, so on W  G = |weight|·max|φ'|·‖x‖ and β = |weight|·max|φ''|·‖x‖².
+/// ∇²f = weight·φ''·xxᵀ ⪰ (min of weight·φ'')·xxᵀ: that is the minorant, and the λ of the sum is at least the smallest
+/// eigenvalue of its mean. A negative weight makes the row's own loss concave; the sum may still be strongly convex.
+#[derive(Clone, Copy, Debug)]
+pub struct Linear<P>(pub P);
+
+impl<P: Pointwise> Linear<P> {
+    /// The smallest and largest second derivative along x, weight included.
+    pub fn curvature(&self, domain: &dyn Domain, z: Row<'_>) -> (f64, f64) {
+        let (lo, hi) = self.0.curvature(domain.score_range(z.x), z.y);
+        let (a, b) = (z.weight * lo, z.weight * hi);
+        (a.min(b), a.max(b))
+    }
+}
+
+impl<P: Pointwise> Loss for Linear<P> {
+    #[inline]
+    fn value(&self, w: &dyn Point, z: Row<'_>) -> f64 {
+        z.weight * self.0.value(w.dot(z.x), z.y)
+    }
+
+    #[inline]
+    fn gradient(&self, w: &dyn Point, z: Row<'_>, g: &mut Gradient) {
+        g.add_x(z.weight * self.0.slope(w.dot(z.x), z.y));
+    }
+
+    #[inline]
+    fn value_and_gradient(&self, w: &dyn Point, z: Row<'_>, g: &mut Gradient) -> f64 {
+        let p = w.dot(z.x);
+        g.add_x(z.weight * self.0.slope(p, z.y));
+        z.weight * self.0.value(p, z.y)
+    }
+
+    fn constants(&self, domain: &dyn Domain, z: Row<'_>) -> RowConstants {
+        let (lo, hi) = self.curvature(domain, z);
+        let xx = z.x.norm_squared();
+        RowConstants {
+            g: z.weight.abs() * self.0.steepest(domain.score_range(z.x), z.y) * xx.sqrt(),
+            beta: lo.abs().max(hi.abs()) * xx,
+        }
+    }
+
+    fn minorant(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, c: &mut Symmetric) {
+        c.add_outer(scale * self.curvature(domain, z).0, z.x);
+    }
+
+    fn is_quadratic(&self) -> bool {
+        self.0.is_quadratic()
+    }
+
+    fn name(&self) -> String {
+        self.0.name()
+    }
+}

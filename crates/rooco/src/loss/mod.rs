@@ -1,0 +1,122 @@
+//! f(w; z), one loss a file: the math, value and gradient, then G and β with their derivation.
+//!
+//! To add a loss that depends on x through ⟨w, x⟩ only, implement [`Pointwise`] (φ and its slope) and wrap it in
+//! [`Linear`]. For anything else implement [`Loss`]. [`testing::check_loss`](crate::testing::check_loss) tests either.
+
+use std::sync::Arc;
+
+use crate::domain::Domain;
+use crate::gradient::Gradient;
+use crate::linalg::Symmetric;
+use crate::row::{Features, Row};
+use crate::weights::Point;
+
+mod linear;
+mod squared;
+
+pub use linear::{Interval, Linear, Pointwise};
+pub use squared::Squared;
+
+/// The loss f(w; z) of a decision w on a row z. One row's loss may be non-convex; only the sum has to be convex.
+pub trait Loss: Send + Sync {
+    /// Scores per row: 1, or K for K classes.
+    fn outputs(&self) -> usize {
+        1
+    }
+
+    /// How many features w needs so that this x can be scored. Only losses whose rows are not feature vectors differ.
+    fn features(&self, x: Features<'_>) -> usize {
+        x.dim()
+    }
+
+    /// f(w; z).
+    fn value(&self, w: &dyn Point, z: Row<'_>) -> f64;
+
+    /// Adds ∇f(w; z) to a cleared g.
+    fn gradient(&self, w: &dyn Point, z: Row<'_>, g: &mut Gradient);
+
+    /// Both at once, where that is cheaper.
+    fn value_and_gradient(&self, w: &dyn Point, z: Row<'_>, g: &mut Gradient) -> f64 {
+        self.gradient(w, z, g);
+        self.value(w, z)
+    }
+
+    /// Valid G and β of this row on this domain: ‖∇f(w; z)‖ ≤ G and ∇f(·; z) is β-Lipschitz on W.
+    /// G is infinite where the domain is unbounded and the loss is not Lipschitz.
+    fn constants(&self, domain: &dyn Domain, z: Row<'_>) -> RowConstants;
+
+    /// Adds a matrix C_z to `c`, times `scale`, such that f(w; z) - ½ wᵀC_z w is convex on W: the curvature that is
+    /// certain. The smallest eigenvalue of the mean of C_z is a valid λ. The default, -β·I, is always true.
+    fn minorant(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, c: &mut Symmetric) {
+        c.add_identity(-scale * self.constants(domain, z).beta);
+    }
+
+    /// True if f(·; z) is quadratic, so that [`minorant`](Self::minorant) is its Hessian exactly.
+    fn is_quadratic(&self) -> bool {
+        false
+    }
+
+    /// The fixed vector u whose multiples appear in the gradient, if there is one.
+    fn anchor(&self) -> Option<&Arc<[f64]>> {
+        None
+    }
+
+    /// True if the loss asks for ‖w‖² every round, so that it should be tracked.
+    fn needs_norm(&self) -> bool {
+        false
+    }
+
+    /// A short name for reports: `logistic`, `errors in variables`.
+    fn name(&self) -> String;
+}
+
+/// What the theorems need of one row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RowConstants {
+    /// ‖∇f(w; z)‖ ≤ g on W.
+    pub g: f64,
+    /// ‖∇f(v; z) - ∇f(w; z)‖ ≤ beta·‖v - w‖ on W.
+    pub beta: f64,
+}
+
+/// A loss behind a pointer is a loss.
+macro_rules! forward_loss {
+    ($($pointer:ty),*) => {$(
+        impl<L: Loss + ?Sized> Loss for $pointer {
+            fn outputs(&self) -> usize {
+                (**self).outputs()
+            }
+            fn features(&self, x: Features<'_>) -> usize {
+                (**self).features(x)
+            }
+            fn value(&self, w: &dyn Point, z: Row<'_>) -> f64 {
+                (**self).value(w, z)
+            }
+            fn gradient(&self, w: &dyn Point, z: Row<'_>, g: &mut Gradient) {
+                (**self).gradient(w, z, g)
+            }
+            fn value_and_gradient(&self, w: &dyn Point, z: Row<'_>, g: &mut Gradient) -> f64 {
+                (**self).value_and_gradient(w, z, g)
+            }
+            fn constants(&self, domain: &dyn Domain, z: Row<'_>) -> RowConstants {
+                (**self).constants(domain, z)
+            }
+            fn minorant(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, c: &mut Symmetric) {
+                (**self).minorant(domain, z, scale, c)
+            }
+            fn is_quadratic(&self) -> bool {
+                (**self).is_quadratic()
+            }
+            fn anchor(&self) -> Option<&Arc<[f64]>> {
+                (**self).anchor()
+            }
+            fn needs_norm(&self) -> bool {
+                (**self).needs_norm()
+            }
+            fn name(&self) -> String {
+                (**self).name()
+            }
+        }
+    )*};
+}
+forward_loss!(Box<L>, &L, Arc<L>);

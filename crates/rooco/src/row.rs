@@ -1,0 +1,133 @@
+//! A row z = (x, y, weight) of the stream: a view, so that reading a row copies nothing.
+
+use crate::kernel;
+
+/// The features x of a row, dense or sparse. The reader or the store owns the numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Features<'a> {
+    /// All coordinates, in order.
+    Dense(&'a [f64]),
+    /// Only the non-zero coordinates: `value[k]` at `index[k]`, indices strictly increasing.
+    Sparse {
+        /// 0-based coordinates.
+        index: &'a [u32],
+        /// Their values.
+        value: &'a [f64],
+    },
+}
+
+/// One row z of the stream. The weight multiplies its loss and may be negative:
+/// then the row's own loss is not convex, and only the sum has to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row<'a> {
+    /// x.
+    pub x: Features<'a>,
+    /// The target y: a number, ±1 for two classes, 0..K-1 for K classes.
+    pub y: f64,
+    /// The weight, of either sign.
+    pub weight: f64,
+}
+
+impl<'a> Row<'a> {
+    /// A dense row of weight 1.
+    pub fn dense(x: &'a [f64], y: f64) -> Self {
+        Row { x: Features::Dense(x), y, weight: 1.0 }
+    }
+
+    /// A sparse row of weight 1.
+    pub fn sparse(index: &'a [u32], value: &'a [f64], y: f64) -> Self {
+        Row { x: Features::Sparse { index, value }, y, weight: 1.0 }
+    }
+
+    /// The same row with another weight.
+    pub fn weighted(self, weight: f64) -> Self {
+        Row { weight, ..self }
+    }
+}
+
+impl<'a> Features<'a> {
+    /// One more than the largest coordinate present: the smallest d that holds this x.
+    pub fn dim(&self) -> usize {
+        match self {
+            Features::Dense(x) => x.len(),
+            Features::Sparse { index, .. } => index.last().map_or(0, |&i| i as usize + 1),
+        }
+    }
+
+    /// The stored values (all of them if dense).
+    pub fn values(&self) -> &'a [f64] {
+        match self {
+            Features::Dense(x) => x,
+            Features::Sparse { value, .. } => value,
+        }
+    }
+
+    /// The stored (coordinate, value) pairs.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> + 'a {
+        let (index, value): (&[u32], &[f64]) = match *self {
+            Features::Dense(x) => (&[], x),
+            Features::Sparse { index, value } => (index, value),
+        };
+        let dense = matches!(self, Features::Dense(_));
+        value.iter().enumerate().map(move |(k, &v)| (if dense { k } else { index[k] as usize }, v))
+    }
+
+    /// ⟨v, x⟩. Coordinates of x beyond v count as zero weights.
+    #[inline]
+    pub fn dot(&self, v: &[f64]) -> f64 {
+        match *self {
+            Features::Dense(x) => {
+                let n = x.len().min(v.len());
+                kernel::dot(&v[..n], &x[..n])
+            }
+            Features::Sparse { index, value } => kernel::sparse_dot(v, index, value),
+        }
+    }
+
+    /// v += c·x. Every coordinate of x must exist in v.
+    #[inline]
+    pub fn add_to(&self, c: f64, v: &mut [f64]) {
+        match *self {
+            Features::Dense(x) => kernel::axpy(c, x, &mut v[..x.len()]),
+            Features::Sparse { index, value } => {
+                for (&i, &x) in index.iter().zip(value) {
+                    v[i as usize] += c * x;
+                }
+            }
+        }
+    }
+
+    /// ‖x‖².
+    #[inline]
+    pub fn norm_squared(&self) -> f64 {
+        kernel::dot(self.values(), self.values())
+    }
+
+    /// ‖x‖.
+    pub fn norm(&self) -> f64 {
+        self.norm_squared().sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dense_and_sparse_views_agree() {
+        let dense = [0.0, 2.0, 0.0, -1.5];
+        let (index, value) = ([1u32, 3], [2.0, -1.5]);
+        let (d, s) = (Features::Dense(&dense), Features::Sparse { index: &index, value: &value });
+        let v = [1.0, 2.0, 3.0, 4.0];
+        assert_eq!(d.dot(&v), s.dot(&v));
+        assert_eq!(d.norm_squared(), s.norm_squared());
+        assert_eq!((d.dim(), s.dim()), (4, 4));
+        assert_eq!(s.iter().collect::<Vec<_>>(), [(1, 2.0), (3, -1.5)]);
+        let (mut a, mut b) = (v, v);
+        d.add_to(0.5, &mut a);
+        s.add_to(0.5, &mut b);
+        assert_eq!(a, b);
+        // A row may name features that the weights do not have yet: they weigh zero.
+        assert_eq!(s.dot(&v[..2]), 4.0);
+    }
+}
