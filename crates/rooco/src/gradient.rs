@@ -73,6 +73,11 @@ impl Gradient {
         &mut self.dense
     }
 
+    /// The dense part, if there is one.
+    pub fn dense_part(&self) -> Option<&[f64]> {
+        self.dense_used.then_some(&self.dense)
+    }
+
     /// True if the gradient is a combination of x alone, so that its coefficients are all there is to store.
     pub fn is_linear(&self) -> bool {
         self.along_w == 0.0 && self.along_anchor == 0.0 && self.sparse.is_empty() && !self.dense_used

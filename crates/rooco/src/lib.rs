@@ -14,6 +14,7 @@ pub mod rng;
 mod row;
 pub mod state;
 pub mod step;
+pub mod testing;
 pub mod weights;
 
 pub use algorithm::{Learner, Played};

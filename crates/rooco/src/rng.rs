@@ -99,6 +99,11 @@ impl Random {
         }
     }
 
+    /// n independent uniform draws from 0..n: the i.i.d. stream that the random order is compared with.
+    pub fn with_replacement(&mut self, n: usize) -> Vec<u32> {
+        (0..n).map(|_| self.below(n as u64) as u32).collect()
+    }
+
     /// A uniformly random order of 0..n.
     pub fn order(&mut self, n: usize) -> Vec<u32> {
         let mut order: Vec<u32> = (0..n as u32).collect();

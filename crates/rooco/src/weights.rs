@@ -16,8 +16,10 @@
 
 use std::sync::Arc;
 
+use crate::error::{Error, Result};
 use crate::kernel;
 use crate::row::Features;
+use crate::state::State;
 
 /// w and at most two stacked averages.
 pub const MAX_LEVELS: usize = 3;
@@ -175,21 +177,6 @@ pub struct Weights {
     gram: Option<[[f64; BASIS]; BASIS]>,
     /// Steps since the Gram matrix was summed afresh.
     stale: usize,
-}
-
-/// Everything a resumed run needs to go on with the same bits.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WeightsState {
-    /// Scores per row.
-    pub outputs: usize,
-    /// v and the auxiliary vectors.
-    pub basis: Vec<Vec<f64>>,
-    /// Their coefficients, a row a level.
-    pub coef: Vec<Vec<f64>>,
-    /// The tracked inner products, row by row; empty if not tracked.
-    pub gram: Vec<f64>,
-    /// Steps since these were summed afresh.
-    pub stale: usize,
 }
 
 impl Weights {
@@ -528,41 +515,40 @@ impl Weights {
         self.basis[..=level].iter().zip(c).map(|(m, c)| c * m[i]).sum::<f64>() + u
     }
 
-    /// The state to save.
-    pub fn state(&self) -> WeightsState {
-        WeightsState {
-            outputs: self.outputs,
-            basis: self.basis.clone(),
-            coef: self.coef.iter().map(|r| r.to_vec()).collect(),
-            gram: self.gram.iter().flatten().flatten().copied().collect(),
-            stale: self.stale,
+    /// Everything that a resumed run needs to go on with the same bits.
+    pub fn save(&self) -> State {
+        let mut s = State::default();
+        s.put_u64("shape", [self.outputs as u64, self.basis.len() as u64, self.stale as u64]);
+        for (l, m) in self.basis.iter().enumerate() {
+            s.put_f64(&format!("basis.{l}"), m.clone());
         }
+        s.put_f64("coef", self.coef.concat());
+        s.put_f64("gram", self.gram.map_or_else(Vec::new, |g| g.concat()));
+        s
     }
 
     /// Puts a saved state into weights that were built in the same way.
-    pub fn restore(&mut self, state: &WeightsState) -> crate::Result<()> {
-        let fits = state.outputs == self.outputs
-            && state.basis.len() == self.basis.len()
-            && state.basis.iter().all(|m| m.len() == state.basis[0].len())
-            && state.coef.len() == MAX_LEVELS
-            && state.coef.iter().all(|r| r.len() == BASIS)
-            && state.gram.len() == if self.gram.is_some() { BASIS * BASIS } else { 0 };
-        if !fits {
-            return Err(crate::Error::Unsupported(
-                "the saved weights belong to another algorithm or another number of outputs".into(),
-            ));
+    pub fn load(&mut self, state: &State) -> Result<()> {
+        let (shape, coef, gram) = (state.u64("shape")?, state.f64("coef")?, state.f64("gram")?);
+        let &[outputs, levels, stale] = shape else {
+            return Err(Error::Dimension { what: "the saved shape".into(), expected: 3, found: shape.len() });
+        };
+        let fits = outputs == self.outputs as u64
+            && levels == self.basis.len() as u64
+            && coef.len() == MAX_LEVELS * BASIS
+            && gram.len() == self.gram.map_or(0, |_| BASIS * BASIS);
+        let basis = (0..self.basis.len()).map(|l| state.f64(&format!("basis.{l}"))).collect::<Result<Vec<_>>>()?;
+        let dim = basis[0].len();
+        let fixed = self.anchor.is_some() && dim != self.dim();
+        if !fits || fixed || dim % self.outputs != 0 || basis.iter().any(|m| m.len() != dim) {
+            return Err(Error::Unsupported("the saved weights belong to another algorithm, loss or number of features".into()));
         }
-        self.grow(state.basis[0].len() / self.outputs);
-        self.basis.clone_from(&state.basis);
-        for (row, saved) in self.coef.iter_mut().zip(&state.coef) {
-            row.copy_from_slice(saved);
+        self.basis = basis.into_iter().map(<[f64]>::to_vec).collect();
+        self.coef.as_flattened_mut().copy_from_slice(coef);
+        if let Some(own) = &mut self.gram {
+            own.as_flattened_mut().copy_from_slice(gram);
         }
-        if let Some(gram) = &mut self.gram {
-            for (entry, saved) in gram.iter_mut().flatten().zip(&state.gram) {
-                *entry = *saved;
-            }
-        }
-        self.stale = state.stale;
+        self.stale = stale as usize;
         Ok(())
     }
 }

@@ -1,18 +1,44 @@
 //! The algorithms, assembled from draw ▸ step ▸ play, one a file, each with its guarantee on top.
 //!
-//! | algorithm | draw | step η_t | play | guarantee |
-//! |---|---|---|---|---|
-//! | [`reservoir_sgd`] (Algorithm 1) | reservoir | min{μ̃/β², 2/(μ̃t)}, μ̃ = λ-β/T | w_t | Theorem 1 |
+//! | algorithm | draw | step η_t | play | guarantee in random order | memory |
+//! |---|---|---|---|---|---|
+//! | [`reservoir_sgd`] (Algorithm 1) | reservoir | min{μ̃/β², 2/(μ̃t)}, μ̃ = λ-β/T | w_t | Theorem 1, T1 | rows |
+//! | [`sgd_without_replacement`] (Algorithm 2) | fresh | min{λ/2β², 4/(λt)} | freeze at ⌈T/2κ⌉ | Theorem 2 | O(d) |
+//! | [`convex_reservoir_sgd`] | reservoir | Theorem 1 for f + (α/2)‖w-w₀‖² | w_t | Corollary (i) | rows |
+//! | [`convex_sgd_without_replacement`] | fresh | Theorem 2 for the same | freeze | Corollary (ii) | O(d) |
+//! | [`ogd`] | fresh | 1/(λt) or 2/(λt) | w_t | Garber et al., no constants | O(d) |
+//! | [`sgd`] | fresh | min{cap, 2/(λt)} | poly3 | none (T7b but for the last rounds) | O(d) |
+//! | [`sgd_with_replacement`] | fresh, on i.i.d. rows | min{λ/β², 2/(λt)} | w_t | the classical one | O(d) |
+//! | [`mixture_sgd`] | mixture | as Algorithm 1 | w_t | as Algorithm 1 (T4) | rows |
+//! | [`saga_sgd`] | mixture with a table | min{cap, 2/(λt)} | poly3 | none | rows and a number each |
+//! | [`provable`] | reservoir or mixture | 1/(L̂+λ(t-1)) | w_t or average | T5, T6 | rows |
+//! | [`algorithm_2_prime`] | fresh | 1/(λt(1-κ(t-1)/2T)) | freeze at ⌈T/κ⌉ | T7a | O(d) |
+//! | [`frozen_sgd`] | fresh | 1/(qλt) or min{1/β, 2/(λt)} | freeze at T-n₀ | T7b | O(d) |
+//! | [`constant_step_sgd`] | reservoir | constant | w_t | T8b (F only convex) | rows |
 
 use crate::error::Result;
 use crate::row::{Features, Row};
 use crate::state::State;
 
+mod convex;
+mod curvature;
+mod fresh;
+mod ogd;
+mod provable;
 mod reservoir_sgd;
+mod saga_sgd;
 mod sgd;
+mod sgd_without_replacement;
 
+pub use convex::{Regulariser, constant_step_sgd, constant_step_size, convex_reservoir_sgd, convex_sgd_without_replacement};
+pub use curvature::{Cap, Curvature};
+pub use fresh::{FrozenSteps, algorithm_2_prime, frozen_sgd, tau_prime};
+pub use ogd::{ogd, sgd, sgd_with_replacement};
+pub use provable::{Unbiased, mixture_sgd, provable};
 pub use reservoir_sgd::reservoir_sgd;
+pub use saga_sgd::{SagaSgd, saga_sgd};
 pub use sgd::{Pull, Round, Sgd, Task};
+pub use sgd_without_replacement::{sgd_without_replacement, tau};
 
 /// An online algorithm: it shows a point w_t, then sees z_t and pays f(w_t; z_t).
 ///

@@ -1,8 +1,8 @@
 //! Algorithm 1, ReservoirSGD.
 
-use super::{Sgd, Task};
+use super::{Curvature, Sgd, Task};
 use crate::draw::{Draws, Reservoir};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::loss::Loss;
 use crate::play::Play;
 use crate::step::Steps;
@@ -19,33 +19,13 @@ use crate::step::Steps;
 /// ```
 ///
 /// *Given*: β ≥ the smoothness of every f(·; z), λ ≤ the strong convexity of their mean, T = the number of rows.
+/// *Steps*: η_t = min{μ̃/β², 2/(μ̃t)}, μ̃ = λ - β/T.
 /// *Guarantee* (Theorem 1): for rows in uniformly random order the expected regret is at most
-/// (2G²/λ)(1 + ln T) + (40G² + β²D² + 2βGD)/λ; see [`guarantee`](crate::guarantee).
-/// *Memory*: the rows, kept for line 4. *Time*: one gradient a round.
+/// (2G²/λ)(1 + ln T) + (40G² + β²D² + 2βGD)/λ; see [`guarantee`](crate::guarantee) for this and the sharper bound.
+/// *Memory*: past rows, for line 4. *Time*: one gradient a round.
 /// *Errors*: T ≤ β/λ leaves the steps undefined.
-pub fn reservoir_sgd<L: Loss>(task: Task<L>, beta: f64, lambda: f64, horizon: u64, draws: Draws) -> Result<Sgd<L>> {
-    check(beta, lambda, horizon)?;
-    Sgd::new(task, Box::new(Reservoir::new(horizon, draws)?), Box::new(Steps::theorem_1(beta, lambda, horizon)), Play::Last)
-}
-
-/// β ≥ λ > 0 and T > β/λ.
-pub(super) fn check(beta: f64, lambda: f64, horizon: u64) -> Result<()> {
-    check_curvature(beta, lambda)?;
-    if horizon == 0 {
-        return Err(Error::Empty);
-    }
-    if horizon as f64 * lambda <= beta {
-        return Err(Error::HorizonTooShort { horizon, kappa: beta / lambda, beta });
-    }
-    Ok(())
-}
-
-/// β ≥ λ > 0.
-pub(super) fn check_curvature(beta: f64, lambda: f64) -> Result<()> {
-    Error::positive("β", beta)?;
-    Error::positive("λ", lambda)?;
-    if lambda > beta {
-        return Err(Error::LambdaExceedsBeta { lambda, beta });
-    }
-    Ok(())
+pub fn reservoir_sgd<L: Loss>(task: Task<L>, c: Curvature, horizon: u64, draws: Draws) -> Result<Sgd<L>> {
+    c.check_horizon(horizon)?;
+    let steps = Steps::theorem_1(c.beta(), c.lambda(), horizon);
+    Sgd::new(task, Box::new(Reservoir::new(horizon, draws)?), Box::new(steps), Play::Last)
 }

@@ -12,7 +12,7 @@ use crate::play::Play;
 use crate::row::{Features, Row};
 use crate::state::State;
 use crate::step::Schedule;
-use crate::weights::{Point, Weights, WeightsState};
+use crate::weights::{Point, Weights};
 
 /// What every algorithm starts from: f, W and w_1.
 pub struct Task<L> {
@@ -78,6 +78,14 @@ impl<L: Loss> Task<L> {
     /// W.
     pub fn domain(&self) -> &dyn Domain {
         self.domain.as_ref()
+    }
+
+    /// f, W and w_1, for algorithms that do not take a regulariser.
+    pub(super) fn plain(self) -> Result<(L, Box<dyn Domain>, Vec<f64>)> {
+        match self.pull {
+            Some(_) => Err(Error::Unsupported("this algorithm takes no regulariser; use the Ridge loss instead".into())),
+            None => Ok((self.loss, self.domain, self.w1)),
+        }
     }
 
     /// w_1.
@@ -238,24 +246,28 @@ impl<L: Loss> Learner for Sgd<L> {
             return Ok(Played { t, loss });
         }
 
-        // Line 4: ĝ_t, the gradient at the iterate w_t on the row or rows that the draw chose.
+        // Line 4: ĝ_t, the gradient at the iterate w_t on the row or rows that the draw chose. The row is checked before
+        // anything is drawn, so that a refused row leaves no trace.
         let w = self.w.iterate();
         self.g.clear();
+        let at_once = level == 0 && self.draw.is_fresh();
+        let loss =
+            if at_once { self.loss.value_and_gradient(&w, z, &mut self.g) } else { self.loss.value(&self.w.level(level), z) };
+        check_finite(t, z, loss, Some(&self.g))?;
         let drawn = self.draw.draw(t, z)?;
-        let (loss, j) = match drawn {
-            Drawn::One { j, .. } if j == t && level == 0 => (self.loss.value_and_gradient(&w, z, &mut self.g), j),
+        let j = match drawn {
+            Drawn::One { j, .. } if at_once => j,
             Drawn::One { j, z: z_prime } => {
                 self.loss.gradient(&w, z_prime, &mut self.g);
-                (self.loss.value(&self.w.level(level), z), j)
+                j
             }
             Drawn::Two { r, past, .. } => {
                 self.g_past.clear();
                 self.loss.gradient(&w, z, &mut self.g);
                 self.loss.gradient(&w, past, &mut self.g_past);
-                (self.loss.value(&self.w.level(level), z), r)
+                r
             }
         };
-        check_finite(t, z, loss, Some(&self.g))?;
 
         // Line 5: w_{t+1} = Π(w_t - η_t ĝ_t).
         let eta = self.schedule.eta(t);
@@ -292,31 +304,14 @@ impl<L: Loss> Learner for Sgd<L> {
 
     fn save(&self) -> State {
         let mut s = State::default();
-        let w = self.w.state();
         s.put_u64("rounds", [self.t]);
-        s.put_u64("shape", [w.outputs as u64, w.stale as u64]);
-        for (l, m) in w.basis.into_iter().enumerate() {
-            s.put_f64(&format!("basis.{l}"), m);
-        }
-        s.put_f64("coef", w.coef.concat());
-        s.put_f64("gram", w.gram);
+        s.put_all("w.", self.w.save());
         s.put_all("draw.", self.draw.save());
         s
     }
 
     fn load(&mut self, state: &State) -> Result<()> {
-        let shape = state.u64("shape")?;
-        let coef = state.f64("coef")?;
-        let saved = WeightsState {
-            outputs: shape.first().copied().unwrap_or(0) as usize,
-            stale: shape.get(1).copied().unwrap_or(0) as usize,
-            basis: (0..=self.w.average_levels())
-                .map(|l| Ok(state.f64(&format!("basis.{l}"))?.to_vec()))
-                .collect::<Result<_>>()?,
-            coef: coef.chunks(coef.len().div_ceil(crate::weights::MAX_LEVELS).max(1)).map(<[f64]>::to_vec).collect(),
-            gram: state.f64("gram")?.to_vec(),
-        };
-        self.w.restore(&saved)?;
+        self.w.load(&state.part("w."))?;
         self.draw.load(&state.part("draw."))?;
         self.t = state.counter("rounds")?;
         Ok(())

@@ -11,10 +11,12 @@ use crate::row::Row;
 use crate::state::State;
 
 mod fresh;
+mod mixture;
 mod past;
 mod reservoir;
 
 pub use fresh::Fresh;
+pub use mixture::Mixture;
 pub use past::Past;
 pub use reservoir::{Draws, Reservoir};
 
@@ -46,6 +48,11 @@ pub trait Draw: Send {
 
     /// Round t is over: z_t belongs to the past.
     fn keep(&mut self, t: u64, z: Row<'_>) -> Result<()>;
+
+    /// True if every round uses its own row: then loss and gradient come from one pass over it.
+    fn is_fresh(&self) -> bool {
+        false
+    }
 
     /// T, if the draw depends on it.
     fn horizon(&self) -> Option<u64> {

@@ -39,6 +39,15 @@ impl Draws {
         }
     }
 
+    /// A past round r, uniform in 1..t-1 (t ≥ 2). Given draws are u_t in 1..=T and mean r = ((u_t - 1) mod (t-1)) + 1.
+    #[inline]
+    pub fn past(&mut self, t: u64, horizon: u64) -> Result<u64> {
+        match self {
+            Draws::Seeded { random, .. } => Ok(1 + random.below(t - 1)),
+            Draws::Given(_) => Ok((self.next(t, horizon)? - 1) % (t - 1) + 1),
+        }
+    }
+
     /// How many random numbers were used.
     pub fn used(&self) -> u64 {
         match self {

@@ -1,0 +1,79 @@
+//! The convex case: F convex, not strongly. Both algorithms of the paper by regularisation, and the direct way.
+
+use std::sync::Arc;
+
+use super::{Curvature, Pull, Sgd, Task, reservoir_sgd, sgd_without_replacement};
+use crate::draw::{Draws, Reservoir};
+use crate::error::{Error, Result};
+use crate::loss::Loss;
+use crate::play::Play;
+use crate::step::Steps;
+
+/// The regulariser (α/2)‖w - w₀‖² of the convex case.
+#[derive(Clone, Debug, Default)]
+pub struct Regulariser {
+    /// α; by default the corollary's T^-1/2 (Algorithm 1) or T^-1/3 (Algorithm 2).
+    pub alpha: Option<f64>,
+    /// w₀ ∈ W; by default w_1.
+    pub w0: Option<Vec<f64>>,
+}
+
+/// **Corollary, part (i)**: Algorithm 1 on f(w; z) + (α/2)‖w - w₀‖², α = 1/√T unless given.
+///
+/// The regularised losses are (β+α)-smooth and their mean is α-strongly convex: the steps use these. The reported loss is
+/// that of f alone. *Guarantee*: Õ(√T) expected regret for a convex F in random order; with R(α) the bound of Theorem 1 for
+/// the regularised losses, R(α) + αD²T/2. α carries units; its natural scale is G/(D√T).
+pub fn convex_reservoir_sgd<L: Loss>(task: Task<L>, beta: f64, r: Regulariser, horizon: u64, draws: Draws) -> Result<Sgd<L>> {
+    let alpha = r.alpha.unwrap_or((horizon as f64).powf(-0.5));
+    let (task, c) = regularised(task, beta, alpha, r.w0)?;
+    reservoir_sgd(task, c, horizon, draws)
+}
+
+/// **Corollary, part (ii)**: Algorithm 2 on f(w; z) + (α/2)‖w - w₀‖², α = T^-1/3 unless given.
+///
+/// *Guarantee*: Õ(T^2/3) expected regret for a convex F in random order, O(d) memory.
+pub fn convex_sgd_without_replacement<L: Loss>(task: Task<L>, beta: f64, r: Regulariser, horizon: u64) -> Result<Sgd<L>> {
+    let alpha = r.alpha.unwrap_or((horizon as f64).powf(-1.0 / 3.0));
+    let (task, c) = regularised(task, beta, alpha, r.w0)?;
+    sgd_without_replacement(task, c, horizon)
+}
+
+/// f ← f^α: the pull joins the gradients, and (β, λ) become (β + α, α).
+fn regularised<L: Loss>(task: Task<L>, beta: f64, alpha: f64, w0: Option<Vec<f64>>) -> Result<(Task<L>, Curvature)> {
+    Error::positive("α", alpha)?;
+    let w0: Arc<[f64]> = w0.unwrap_or_else(|| task.w1().to_vec()).into();
+    let origin = w0.iter().all(|&w| w == 0.0);
+    let task = task.regularised(Pull { alpha, w0: (!origin).then_some(w0) })?;
+    Ok((task, Curvature::new(beta + alpha, alpha)?))
+}
+
+/// **The constant-step algorithm** (theory T8b): Algorithm 1's draw, the same step η ≤ 1/β every round, no regulariser.
+///
+/// *Guarantee*: for a convex F in random order the expected regret is at most
+/// D₁²/(2η) + ηG²T(1/2 + exp(η²β²T/2 + 2ηβ)); with η = θD₁/(G√T) that is about 1.9·GD₁√T, without logarithm.
+/// See [`constant_step_size`] for the η that minimises it.
+pub fn constant_step_sgd<L: Loss>(task: Task<L>, beta: f64, eta: f64, horizon: u64, draws: Draws) -> Result<Sgd<L>> {
+    Error::positive("β", beta)?;
+    Error::positive("η", eta)?;
+    if eta * beta > 1.0 + 1e-12 {
+        return Err(Error::Constant { name: "η", value: eta, must: "at most 1/β" });
+    }
+    Sgd::new(task, Box::new(Reservoir::new(horizon, draws)?), Box::new(Steps::Constant(eta)), Play::Last)
+}
+
+/// The η ≤ 1/β that minimises the bound of [`constant_step_sgd`], by golden-section search on ln η.
+pub fn constant_step_size(g: f64, beta: f64, d1: f64, horizon: u64) -> Result<f64> {
+    let (g, beta, d1) = (Error::positive("G", g)?, Error::positive("β", beta)?, Error::positive("D₁", d1)?);
+    let t = horizon as f64;
+    let bound =
+        |eta: f64| d1 * d1 / (2.0 * eta) + eta * g * g * t * (0.5 + (eta * eta * beta * beta * t / 2.0 + 2.0 * eta * beta).exp());
+    // The bound is convex in ln η: a sum of exponentials of convex functions of it.
+    let scale = d1 / (g * t.sqrt());
+    let (mut lo, mut hi) = ((1e-6 * scale).min(1.0 / beta).ln(), (10.0 * scale).min(1.0 / beta).ln());
+    let ratio = (5f64.sqrt() - 1.0) / 2.0;
+    for _ in 0..100 {
+        let (a, b) = (hi - ratio * (hi - lo), lo + ratio * (hi - lo));
+        if bound(a.exp()) < bound(b.exp()) { hi = b } else { lo = a }
+    }
+    Ok((0.5 * (lo + hi)).exp().min(1.0 / beta))
+}
