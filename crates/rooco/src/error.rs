@@ -29,6 +29,9 @@ pub enum Error {
         /// Euclidean distance to the domain.
         distance: f64,
     },
+    /// No point satisfies the constraints of a domain.
+    #[error("the domain is empty: {0}")]
+    EmptyDomain(String),
     /// T ≤ β/λ: the step sizes of Algorithm 1 are zero or negative.
     #[error(
         "Algorithm 1 needs T > β/λ, but T = {horizon} and β/λ = {kappa:.6}: with so few rows its steps λ - β/T are not positive. \

@@ -1,5 +1,18 @@
 //! W, a closed convex set: one domain a file, its projection in math and then in a few lines.
 //!
+//! | domain | W | projection | D |
+//! |---|---|---|---|
+//! | [`WholeSpace`] | ℝᵈ | w | ∞ |
+//! | [`Ball`] | ‖w - c‖ ≤ R | O(1) on lazily scaled weights | 2R |
+//! | [`Cuboid`] | lo ≤ w ≤ hi | O(d) | ‖hi - lo‖ |
+//! | [`Simplex`] | w ≥ 0, Σw = 1 | O(d log d) | √2 |
+//! | [`L1Ball`] | Σ|w| ≤ R | O(d log d) | 2R |
+//! | [`HalfspaceBall`] | ⟨a, w⟩ ≤ b, ‖w - c‖ ≤ R | O(d) | 2R, or that of the rim |
+//!
+//! All projections are exact, up to rounding, and all diameters are the true ones. Text such as `ball:2` is read by [`parse`].
+//! A domain that fixes the dimension counts the coordinates of w: with K scores per row that is K per feature, and
+//! [`Domain::score_range`] then speaks of a loss with one score.
+//!
 //! To add a domain, implement [`Domain`]; [`testing::check_domain`](crate::testing::check_domain) tests it.
 
 use std::sync::Arc;
@@ -9,9 +22,19 @@ use crate::row::Features;
 use crate::weights::Weights;
 
 mod ball;
+mod cuboid;
+mod halfspace_ball;
+mod l1_ball;
+mod parse;
+mod simplex;
 mod whole_space;
 
 pub use ball::Ball;
+pub use cuboid::Cuboid;
+pub use halfspace_ball::HalfspaceBall;
+pub use l1_ball::L1Ball;
+pub use parse::{FORMS, parse};
+pub use simplex::Simplex;
 pub use whole_space::WholeSpace;
 
 /// The closed convex set W that decisions are taken from.

@@ -1,5 +1,7 @@
 //! The checks that this library runs on its own losses, domains and learners, for yours too.
 
+mod domain;
 mod learner;
 
+pub use domain::check_domain;
 pub use learner::check_learner;
