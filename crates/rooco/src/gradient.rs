@@ -124,7 +124,7 @@ impl Gradient {
     }
 
     /// Adds c times this gradient, written out, to `out`. `w` is the point it was taken at.
-    pub fn add_to(&self, c: f64, w: &dyn crate::weights::Point, x: Features<'_>, anchor: Option<&Arc<[f64]>>, out: &mut [f64]) {
+    pub fn add_to(&self, c: f64, w: &dyn crate::point::Point, x: Features<'_>, anchor: Option<&Arc<[f64]>>, out: &mut [f64]) {
         let k = self.along_x.len();
         for (i, value) in x.iter() {
             for (o, &a) in self.along_x.iter().enumerate() {

@@ -18,8 +18,11 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::kernel;
+use crate::point::add_scores;
 use crate::row::Features;
 use crate::state::State;
+
+pub use crate::point::{Dense, Outputs, Point};
 
 /// w and at most two stacked averages.
 pub const MAX_LEVELS: usize = 3;
@@ -50,108 +53,6 @@ impl Averaging {
         match *self {
             Averaging::Poly(gamma) => (gamma + 1.0) / (t + gamma),
             Averaging::Uniform => 1.0 / t,
-        }
-    }
-}
-
-/// A point w at which a loss can be evaluated without writing it out.
-pub trait Point {
-    /// Number of coordinates of w: features times outputs.
-    fn dim(&self) -> usize;
-    /// Scores per row: 1, or the number of classes.
-    fn outputs(&self) -> usize;
-    /// ⟨w, x⟩, for one output.
-    fn dot(&self, x: Features<'_>) -> f64;
-    /// The score of each output; coordinate i of output k is w[i·K + k].
-    fn scores(&self, x: Features<'_>, out: &mut [f64]);
-    /// w[i].
-    fn at(&self, i: usize) -> f64;
-    /// ‖w‖².
-    fn norm_squared(&self) -> f64;
-    /// ⟨w, u⟩ for a whole vector, O(d).
-    fn dot_dense(&self, u: &[f64]) -> f64;
-    /// Writes w out, O(d).
-    fn write(&self, out: &mut [f64]);
-    /// w as a new vector, O(d).
-    fn to_vec(&self) -> Vec<f64> {
-        let mut out = vec![0.0; self.dim()];
-        self.write(&mut out);
-        out
-    }
-}
-
-/// A plain vector as a point (one output).
-pub struct Dense<'a>(pub &'a [f64]);
-
-/// A plain vector as the point of a loss with several outputs.
-pub struct Outputs<'a>(pub &'a [f64], pub usize);
-
-impl Point for Dense<'_> {
-    fn dim(&self) -> usize {
-        self.0.len()
-    }
-    fn outputs(&self) -> usize {
-        1
-    }
-    fn dot(&self, x: Features<'_>) -> f64 {
-        x.dot(self.0)
-    }
-    fn scores(&self, x: Features<'_>, out: &mut [f64]) {
-        out[0] = x.dot(self.0);
-    }
-    fn at(&self, i: usize) -> f64 {
-        self.0[i]
-    }
-    fn norm_squared(&self) -> f64 {
-        kernel::dot(self.0, self.0)
-    }
-    fn dot_dense(&self, u: &[f64]) -> f64 {
-        kernel::dot(self.0, u)
-    }
-    fn write(&self, out: &mut [f64]) {
-        out.copy_from_slice(self.0);
-    }
-}
-
-impl Point for Outputs<'_> {
-    fn dim(&self) -> usize {
-        self.0.len()
-    }
-    fn outputs(&self) -> usize {
-        self.1
-    }
-    fn dot(&self, x: Features<'_>) -> f64 {
-        debug_assert_eq!(self.1, 1);
-        x.dot(self.0)
-    }
-    fn scores(&self, x: Features<'_>, out: &mut [f64]) {
-        out.fill(0.0);
-        add_scores(1.0, self.0, x, out);
-    }
-    fn at(&self, i: usize) -> f64 {
-        self.0[i]
-    }
-    fn norm_squared(&self) -> f64 {
-        kernel::dot(self.0, self.0)
-    }
-    fn dot_dense(&self, u: &[f64]) -> f64 {
-        kernel::dot(self.0, u)
-    }
-    fn write(&self, out: &mut [f64]) {
-        out.copy_from_slice(self.0);
-    }
-}
-
-/// out[k] += c·⟨m[·, k], x⟩.
-fn add_scores(c: f64, m: &[f64], x: Features<'_>, out: &mut [f64]) {
-    let k = out.len();
-    if k == 1 {
-        out[0] += c * x.dot(m);
-        return;
-    }
-    for (i, value) in x.iter() {
-        if let Some(row) = m.get(i * k..(i + 1) * k) {
-            kernel::axpy(c * value, row, out);
         }
     }
 }
@@ -196,7 +97,10 @@ impl Weights {
 
     /// Says how many scores a row has.
     pub fn with_outputs(mut self, outputs: usize) -> Self {
-        assert!(outputs >= 1 && self.basis[0].len() % outputs == 0, "w must hold the same number of coordinates per output");
+        assert!(
+            outputs >= 1 && self.basis[0].len().is_multiple_of(outputs),
+            "w must hold the same number of coordinates per output"
+        );
         self.outputs = outputs;
         self
     }
@@ -540,7 +444,7 @@ impl Weights {
         let basis = (0..self.basis.len()).map(|l| state.f64(&format!("basis.{l}"))).collect::<Result<Vec<_>>>()?;
         let dim = basis[0].len();
         let fixed = self.anchor.is_some() && dim != self.dim();
-        if !fits || fixed || dim % self.outputs != 0 || basis.iter().any(|m| m.len() != dim) {
+        if !fits || fixed || !dim.is_multiple_of(self.outputs) || basis.iter().any(|m| m.len() != dim) {
             return Err(Error::Unsupported("the saved weights belong to another algorithm, loss or number of features".into()));
         }
         self.basis = basis.into_iter().map(<[f64]>::to_vec).collect();

@@ -1,7 +1,8 @@
 //! The lazily scaled weights against a plain dense vector, over a million steps.
 
+use rooco::point::Point;
 use rooco::rng::{Purpose, Random};
-use rooco::weights::{Averaging, Point, Weights};
+use rooco::weights::{Averaging, Weights};
 use rooco::{Features, Row};
 
 struct Naive {

@@ -7,10 +7,11 @@ use crate::draw::{Draws, Past};
 use crate::error::{Error, Result};
 use crate::gradient::Gradient;
 use crate::loss::Loss;
+use crate::point::Point;
 use crate::row::{Features, Row};
 use crate::state::State;
 use crate::step::{Schedule, Steps};
-use crate::weights::{Averaging, Point, Weights};
+use crate::weights::{Averaging, Weights};
 
 /// **The mixture with a SAGA table**.
 ///

@@ -9,10 +9,11 @@ use crate::error::{Error, Result};
 use crate::gradient::{Gradient, add_fixed};
 use crate::loss::Loss;
 use crate::play::Play;
+use crate::point::Point;
 use crate::row::{Features, Row};
 use crate::state::State;
 use crate::step::Schedule;
-use crate::weights::{Point, Weights};
+use crate::weights::Weights;
 
 /// What every algorithm starts from: f, W and w_1.
 pub struct Task<L> {
@@ -139,7 +140,7 @@ impl<L: Loss> Sgd<L> {
     pub fn new(task: Task<L>, draw: Box<dyn Draw>, schedule: Box<dyn Schedule>, play: Play) -> Result<Self> {
         let Task { loss, domain, w1, pull } = task;
         let outputs = loss.outputs();
-        if w1.len() % outputs != 0 {
+        if !w1.len().is_multiple_of(outputs) {
             return Err(Error::Dimension { what: "w1".into(), expected: w1.len().next_multiple_of(outputs), found: w1.len() });
         }
         let mut w = Weights::new(w1).with_outputs(outputs);

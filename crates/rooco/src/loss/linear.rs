@@ -4,8 +4,8 @@ use super::{Loss, RowConstants};
 use crate::domain::Domain;
 use crate::gradient::Gradient;
 use crate::linalg::Symmetric;
+use crate::point::Point;
 use crate::row::Row;
-use crate::weights::Point;
 
 /// The range of p = ⟨w, x⟩ over W. May be infinite.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use crate::domain::Domain;
 use crate::gradient::Gradient;
 use crate::linalg::Symmetric;
+use crate::point::Point;
 use crate::row::{Features, Row};
-use crate::weights::Point;
 
 mod linear;
 mod squared;

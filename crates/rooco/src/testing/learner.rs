@@ -4,8 +4,8 @@ use crate::algorithm::Learner;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::loss::Loss;
+use crate::point::{Outputs, Point};
 use crate::row::Row;
-use crate::weights::{Outputs, Point};
 
 /// Runs a learner over `rows` and checks what users of [`Learner`] rely on. `make` builds a new learner with the same
 /// settings each time. Returns the losses of the rounds.
