@@ -19,6 +19,8 @@ pub enum Purpose {
     Test = 5,
     /// Randomised ranks of the order test.
     Ties = 6,
+    /// The k-th draw of line 4 once more, if its first 64 bits fell into the rejected short end.
+    Redraws = 7,
 }
 
 /// A seeded generator.
@@ -68,11 +70,20 @@ impl Random {
     pub fn below(&mut self, n: u64) -> u64 {
         assert!(n > 0, "an empty range has no element to draw");
         loop {
-            let m = self.bits() as u128 * n as u128;
-            if (m as u64) >= n.wrapping_neg() % n {
-                return (m >> 64) as u64;
+            if let Some(k) = Self::scale(self.bits(), n) {
+                return k;
             }
         }
+    }
+
+    /// Maps 64 random bits to 0..n, or to `None` for the short end (less than n of the 2⁶⁴ values) that would make the
+    /// law uneven.
+    #[inline]
+    pub fn scale(bits: u64, n: u64) -> Option<u64> {
+        let m = bits as u128 * n as u128;
+        let low = m as u64;
+        // The division is slow and almost never needed: 2⁶⁴ mod n is below n.
+        (low >= n || low >= n.wrapping_neg() % n).then_some((m >> 64) as u64)
     }
 
     /// Uniform in [0, 1), 53 bits.

@@ -69,6 +69,17 @@ pub trait Learner: Send {
     /// Goes on from a saved state, with the same bits as the run that saved it. The learner must have been built with the
     /// same settings.
     fn load(&mut self, state: &State) -> Result<()>;
+
+    /// Call before [`save`](Self::save) if the state goes to a file: makes durable what lies outside memory (rows that wait on
+    /// disk).
+    fn checkpoint(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Call once the state saved last is safe in its file: what only earlier states needed may go.
+    fn checkpointed(&mut self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// What was paid in a round, before anything was learned from its row.

@@ -176,7 +176,6 @@ impl<L: Loss> Learner for SagaSgd<L> {
     fn save(&self) -> State {
         let mut s = State::default();
         s.put_u64("rounds", [self.t]);
-        s.put_u64("used", [self.draws.used()]);
         s.put_all("w.", self.w.save());
         s.put_all("past.", self.past.save());
         s.put_f64("along_x", self.along_x.clone());
@@ -191,7 +190,6 @@ impl<L: Loss> Learner for SagaSgd<L> {
         self.along_x = state.f64("along_x")?.to_vec();
         self.dense = state.f64("dense")?.to_vec();
         self.sum = state.f64("sum")?.to_vec();
-        self.draws.skip_to(state.counter("used")?);
         self.t = state.counter("rounds")?;
         Ok(())
     }

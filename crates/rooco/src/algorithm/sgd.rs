@@ -317,6 +317,14 @@ impl<L: Loss> Learner for Sgd<L> {
         self.t = state.counter("rounds")?;
         Ok(())
     }
+
+    fn checkpoint(&mut self) -> Result<()> {
+        self.draw.checkpoint()
+    }
+
+    fn checkpointed(&mut self) -> Result<()> {
+        self.draw.checkpointed()
+    }
 }
 
 /// w ← w - η·ĝ for one row, or for the mixture of two.

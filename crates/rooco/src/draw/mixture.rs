@@ -1,63 +1,87 @@
-//! The mixture: every round uses the fresh row and one past row.
+//! The mixture: every round uses the fresh row and a past one, in the shares that make the gradient unbiased.
 
-use super::{Draw, Drawn, Draws, Past};
-use crate::error::{Error, Result};
+use super::draws::{Replays, Rule};
+use super::reservoir::{load, save};
+use super::{Draw, Drawn, Draws, MemoryStore, Past, Store};
+use crate::error::Result;
 use crate::row::Row;
 use crate::state::State;
 
-/// ĝ_t = (1-p)∇f(w_t; z_t) + p∇f(w_t; z_r) with p = (t-1)/T and r uniform in 1..t-1. Given the past it is unbiased for
-/// ∇F(w_t): p of it is the mean over the seen rows, 1-p of it the mean over the unseen ones.
+/// ĝ_t = (1-p)·∇f(w_t; z_t) + p·∇f(w_t; z_r), p = (t-1)/T, r uniform in 1..=t-1.
 ///
-/// A row is drawn about ln(T/s) times after round s, so nearly every row stays live to the end: this draw keeps all of them.
-#[derive(Clone, Debug)]
+/// Given the past, its mean is ∇F(w_t), as for [`Reservoir`](super::Reservoir), with less variance and for two gradients a
+/// round. A round replays a row whatever was drawn, so a row s has about ln(T/s) replays. It is gone after the last: after
+/// round t a past row is still needed with probability 1-(t-1)/(T-1), so a plan keeps about t(1-t/T) rows, at most T/4, and
+/// T/2 ever.
 pub struct Mixture {
-    horizon: u64,
-    draws: Draws,
-    past: Past,
+    replays: Replays,
+    store: Box<dyn Store>,
+    rounds: u64,
 }
 
 impl Mixture {
-    /// The mixture for a stream of `horizon` rows.
+    /// The mixture for a stream of `horizon` rows. Keeps every row.
     pub fn new(horizon: u64, draws: Draws) -> Result<Self> {
-        if horizon == 0 {
-            return Err(Error::Empty);
-        }
-        Ok(Mixture { horizon, draws, past: Past::default() })
+        Self::with_store(Self::replays(horizon, draws)?, Past::default())
+    }
+
+    /// The same draws and the same rows, but only those are kept that a later round replays: at most about T/4 at a time.
+    /// 4 bytes a round on top.
+    pub fn planned(horizon: u64, draws: Draws) -> Result<Self> {
+        let replays = Self::replays(horizon, draws)?;
+        Self::with_store(replays.clone(), MemoryStore::new(replays)?)
+    }
+
+    /// The replays of the mixture, for a store that plans ahead. From a given list of u_t in 1..=T, as Algorithm 1 takes it,
+    /// r = ((u_t - 1) mod (t-1)) + 1.
+    pub fn replays(horizon: u64, draws: Draws) -> Result<Replays> {
+        Replays::new(Rule::Mixture, horizon, draws)
+    }
+
+    /// The rows wait in `store`, which was built for the same replays.
+    pub fn with_store(replays: Replays, store: impl Store + 'static) -> Result<Self> {
+        Ok(Mixture { replays, store: Box::new(store), rounds: 0 })
     }
 }
 
 impl Draw for Mixture {
+    #[inline]
     fn draw<'a>(&'a mut self, t: u64, z: Row<'a>) -> Result<Drawn<'a>> {
-        if t == 1 {
-            return Ok(Drawn::One { j: 1, z });
-        }
-        let r = self.draws.past(t, self.horizon)?;
-        Ok(Drawn::Two { p: (t - 1) as f64 / self.horizon as f64, r, past: self.past.get(r as usize - 1) })
+        Ok(match self.replays.at(t)? {
+            Some(r) => Drawn::Two { p: (t - 1) as f64 / self.replays.horizon() as f64, r, past: self.store.get(t, r)? },
+            None => Drawn::One { j: t, z },
+        })
     }
 
-    fn keep(&mut self, _: u64, z: Row<'_>) -> Result<()> {
-        self.past.push(z);
+    #[inline]
+    fn keep(&mut self, t: u64, z: Row<'_>) -> Result<()> {
+        self.store.keep(t, z)?;
+        self.rounds = t;
         Ok(())
     }
 
     fn horizon(&self) -> Option<u64> {
-        Some(self.horizon)
+        Some(self.replays.horizon())
     }
 
     fn live_rows(&self) -> usize {
-        self.past.len()
+        self.store.live_rows()
     }
 
     fn save(&self) -> State {
-        let mut s = State::default();
-        s.put_u64("used", [self.draws.used()]);
-        s.put_all("past.", self.past.save());
-        s
+        save(self.rounds, self.store.as_ref())
     }
 
     fn load(&mut self, state: &State) -> Result<()> {
-        self.draws.skip_to(state.counter("used")?);
-        self.past = Past::load(&state.part("past."))?;
+        self.rounds = load(self.replays.horizon(), self.store.as_mut(), state)?;
         Ok(())
+    }
+
+    fn checkpoint(&mut self) -> Result<()> {
+        self.store.checkpoint()
+    }
+
+    fn checkpointed(&mut self) -> Result<()> {
+        self.store.checkpointed()
     }
 }

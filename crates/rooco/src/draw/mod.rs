@@ -5,20 +5,35 @@
 //! | [`Fresh`] | z_t |
 //! | [`Reservoir`] | z_t with probability 1-(t-1)/T, else one of z_1..z_{t-1} uniformly (line 4 of Algorithm 1) |
 //! | [`Mixture`] | (1-p)·(gradient on z_t) + p·(gradient on a uniform past row), p = (t-1)/T |
+//!
+//! Where the past rows wait is a second question with three answers. All of them give the same iterates, to the last bit.
+//!
+//! | store | memory | note |
+//! |---|---|---|
+//! | [`Past`] | every row | the algorithm as it is written |
+//! | [`MemoryStore`] | the rows that a later round will replay, at most 0.1994 T (mixture: T/4), and 4 bytes a round | needs T |
 
 use crate::error::Result;
 use crate::row::Row;
 use crate::state::State;
 
+mod draws;
 mod fresh;
 mod mixture;
 mod past;
+mod plan;
+mod prefetch;
 mod reservoir;
+mod slab;
+mod store_memory;
 
+pub use draws::{Draws, Replays, Rule};
 pub use fresh::Fresh;
 pub use mixture::Mixture;
 pub use past::Past;
-pub use reservoir::{Draws, Reservoir};
+pub use plan::Plan;
+pub use reservoir::Reservoir;
+pub use store_memory::MemoryStore;
 
 /// The row or rows whose gradient drives a round.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +58,7 @@ pub enum Drawn<'a> {
 
 /// Chooses the gradient of a round. Draws never look at the data.
 pub trait Draw: Send {
-    /// What drives round t, in which z_t = z arrived.
+    /// What drives round t, in which z_t = z arrived. Asking again for the same round gives the same answer.
     fn draw<'a>(&'a mut self, t: u64, z: Row<'a>) -> Result<Drawn<'a>>;
 
     /// Round t is over: z_t belongs to the past.
@@ -69,4 +84,42 @@ pub trait Draw: Send {
 
     /// Goes on from a saved state.
     fn load(&mut self, state: &State) -> Result<()>;
+
+    /// A state will be saved and written to a file: makes durable what lies outside memory.
+    fn checkpoint(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// The state saved last is safe in its file: what only earlier states needed may go.
+    fn checkpointed(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Where past rows wait for the rounds that replay them.
+pub trait Store: Send {
+    /// The row of round s, which round t > s replays. Asking again in the same round gives the same row.
+    fn get(&mut self, t: u64, s: u64) -> Result<Row<'_>>;
+
+    /// Round t is over: z_t belongs to the past.
+    fn keep(&mut self, t: u64, z: Row<'_>) -> Result<()>;
+
+    /// Rows held in memory now.
+    fn live_rows(&self) -> usize;
+
+    /// Saves the rows that rounds after t need.
+    fn save(&self, t: u64) -> State;
+
+    /// Goes on after round t from a saved state.
+    fn load(&mut self, t: u64, state: &State) -> Result<()>;
+
+    /// See [`Draw::checkpoint`].
+    fn checkpoint(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// See [`Draw::checkpointed`].
+    fn checkpointed(&mut self) -> Result<()> {
+        Ok(())
+    }
 }

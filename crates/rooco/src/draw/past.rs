@@ -1,50 +1,99 @@
 //! All past rows in memory, in a few flat arrays.
 
-use crate::error::Result;
+use super::Store;
+use crate::error::{Error, Result};
 use crate::row::{Features, Row};
 use crate::state::State;
 
 /// z_1..z_{t-1}, dense and sparse rows mixed.
+///
+/// A row's y and weight lie in front of its values, so that a row drawn at random costs few cache lines.
 #[derive(Clone, Debug, Default)]
 pub struct Past {
+    /// y, weight, values of row 0; y, weight, values of row 1; ...
     value: Vec<f64>,
     index: Vec<u32>,
-    y: Vec<f64>,
-    weight: Vec<f64>,
-    /// End of row j in `value`, and in `index` (equal ends of two rows in `index`: a dense row).
+    len: usize,
+    /// The width of all rows, as long as every row is dense and has the same.
+    width: Option<usize>,
+    /// Otherwise: end of row j in `value`, and in `index` (equal ends of two rows in `index`: a dense row).
     end: Vec<(usize, usize)>,
 }
 
 impl Past {
     /// Appends a row.
+    #[inline]
     pub fn push(&mut self, z: Row<'_>) {
-        self.value.extend_from_slice(z.x.values());
-        if let Features::Sparse { index, .. } = z.x {
-            self.index.extend_from_slice(index);
+        let index: &[u32] = if let Features::Sparse { index, .. } = z.x { index } else { &[] };
+        self.push_parts(z.y, z.weight, z.x.values().iter().copied(), index.iter().copied(), matches!(z.x, Features::Dense(_)));
+    }
+
+    /// Appends a row whose numbers are still to be decoded.
+    #[inline]
+    pub(super) fn push_parts(
+        &mut self,
+        y: f64,
+        weight: f64,
+        values: impl ExactSizeIterator<Item = f64>,
+        index: impl ExactSizeIterator<Item = u32>,
+        dense: bool,
+    ) {
+        let n = values.len();
+        if self.len == 0 && dense {
+            self.width = Some(n);
         }
-        self.y.push(z.y);
-        self.weight.push(z.weight);
-        self.end.push((self.value.len(), self.index.len()));
+        self.value.extend([y, weight]);
+        self.value.extend(values);
+        self.index.extend(index);
+        match self.width {
+            Some(width) if width == n && dense => {}
+            Some(width) => {
+                // The first row that differs: from now on the ends are written down.
+                self.end = (1..=self.len).map(|j| (j * (width + 2), 0)).collect();
+                self.width = None;
+                self.end.push((self.value.len(), self.index.len()));
+            }
+            None => self.end.push((self.value.len(), self.index.len())),
+        }
+        self.len += 1;
     }
 
     /// Row j, 0-based.
     #[inline]
     pub fn get(&self, j: usize) -> Row<'_> {
+        if let Some(width) = self.width {
+            let row = &self.value[j * (width + 2)..(j + 1) * (width + 2)];
+            return Row { x: Features::Dense(&row[2..]), y: row[0], weight: row[1] };
+        }
         let (v0, i0) = if j == 0 { (0, 0) } else { self.end[j - 1] };
         let (v1, i1) = self.end[j];
-        let value = &self.value[v0..v1];
-        let x = if i0 == i1 { Features::Dense(value) } else { Features::Sparse { index: &self.index[i0..i1], value } };
-        Row { x, y: self.y[j], weight: self.weight[j] }
+        let (row, index) = (&self.value[v0..v1], &self.index[i0..i1]);
+        let value = &row[2..];
+        let x = if index.is_empty() { Features::Dense(value) } else { Features::Sparse { index, value } };
+        Row { x, y: row[0], weight: row[1] }
     }
 
     /// Number of rows.
     pub fn len(&self) -> usize {
-        self.y.len()
+        self.len
     }
 
     /// True if there is no row.
     pub fn is_empty(&self) -> bool {
-        self.y.is_empty()
+        self.len == 0
+    }
+
+    /// Forgets all rows; keeps the memory.
+    pub fn clear(&mut self) {
+        self.value.clear();
+        self.index.clear();
+        self.end.clear();
+        (self.len, self.width) = (0, None);
+    }
+
+    /// Bytes of memory in use.
+    pub fn bytes(&self) -> usize {
+        8 * self.value.capacity() + 4 * self.index.capacity() + 16 * self.end.capacity()
     }
 
     /// The arrays to save.
@@ -52,23 +101,45 @@ impl Past {
         let mut s = State::default();
         s.put_f64("value", self.value.clone());
         s.put_u32("index", self.index.clone());
-        s.put_f64("y", self.y.clone());
-        s.put_f64("weight", self.weight.clone());
         s.put_u64("end", self.end.iter().flat_map(|&(v, i)| [v as u64, i as u64]).collect::<Vec<_>>());
+        s.put_u64("len", [self.len as u64, self.width.map_or(0, |width| width as u64 + 1)]);
         s
     }
 
     /// The saved rows.
     pub fn load(state: &State) -> Result<Self> {
-        let end = state.u64("end")?.chunks_exact(2).map(|e| (e[0] as usize, e[1] as usize)).collect();
-        Ok(Past {
+        let &[len, width] = state.u64("len")? else { return Err(broken()) };
+        let past = Past {
             value: state.f64("value")?.to_vec(),
             index: state.u32("index")?.to_vec(),
-            y: state.f64("y")?.to_vec(),
-            weight: state.f64("weight")?.to_vec(),
-            end,
-        })
+            len: len as usize,
+            width: width.checked_sub(1).map(|width| width as usize),
+            end: state.u64("end")?.chunks_exact(2).map(|e| (e[0] as usize, e[1] as usize)).collect(),
+        };
+        let fits = match past.width {
+            Some(width) => {
+                width.checked_add(2).and_then(|n| n.checked_mul(past.len)) == Some(past.value.len()) && past.index.is_empty()
+            }
+            None => {
+                let mut at = (0, 0);
+                past.end.len() == past.len
+                    && past.end.iter().all(|&(v, i)| {
+                        let (n, k) = (v.wrapping_sub(at.0), i.wrapping_sub(at.1));
+                        let fits = v >= at.0 && i >= at.1 && n >= 2 && (k == 0 || k == n - 2);
+                        at = (v, i);
+                        fits
+                    })
+                    && at == (past.value.len(), past.index.len())
+            }
+        };
+        if fits { Ok(past) } else { Err(broken()) }
     }
+}
+
+fn broken() -> Error {
+    Error::Unsupported(
+        "the saved rows do not fit together: the checkpoint is damaged; start again, or from an earlier one".into(),
+    )
 }
 
 impl<'a> FromIterator<Row<'a>> for Past {
@@ -76,5 +147,32 @@ impl<'a> FromIterator<Row<'a>> for Past {
         let mut past = Past::default();
         rows.into_iter().for_each(|z| past.push(z));
         past
+    }
+}
+
+/// Keeps every row: the algorithm as it is written. Memory grows with t.
+impl Store for Past {
+    #[inline]
+    fn get(&mut self, _: u64, s: u64) -> Result<Row<'_>> {
+        Ok(Past::get(self, s as usize - 1))
+    }
+
+    #[inline]
+    fn keep(&mut self, _: u64, z: Row<'_>) -> Result<()> {
+        self.push(z);
+        Ok(())
+    }
+
+    fn live_rows(&self) -> usize {
+        self.len
+    }
+
+    fn save(&self, _: u64) -> State {
+        Past::save(self)
+    }
+
+    fn load(&mut self, t: u64, state: &State) -> Result<()> {
+        *self = Past::load(state)?;
+        if self.len as u64 == t { Ok(()) } else { Err(broken()) }
     }
 }

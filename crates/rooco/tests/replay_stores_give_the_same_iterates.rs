@@ -1,0 +1,100 @@
+//! Wherever the past rows wait, the iterates have the same bits.
+
+mod replay_common;
+use replay_common::*;
+use rooco::Learner;
+use rooco::draw::{Draws, Mixture, Reservoir};
+use rooco::rng::{Purpose, Random};
+
+#[test]
+fn the_plan_in_memory_replays_what_the_naive_reservoir_replays() {
+    for kind in KINDS {
+        for horizon in [1, 2, 3, 5, 17, 100, 1000, 4096, 4097, 20_000] {
+            for seed in 0..if horizon <= 100 { 20 } else { 2 } {
+                let draws = || Draws::seeded(seed);
+                let naive = hash(Reservoir::new(horizon, draws()).unwrap(), kind, seed, horizon);
+                let planned = hash(Reservoir::planned(horizon, draws()).unwrap(), kind, seed, horizon);
+                assert_eq!(naive, planned, "{kind:?} T = {horizon} seed {seed}");
+                let naive = hash(Mixture::new(horizon, draws()).unwrap(), kind, seed, horizon);
+                let planned = hash(Mixture::planned(horizon, draws()).unwrap(), kind, seed, horizon);
+                assert_eq!(naive, planned, "mixture {kind:?} T = {horizon} seed {seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn also_for_a_hundred_thousand_and_a_million_rows() {
+    for horizon in [100_000, 1_000_000] {
+        let naive = hash(Reservoir::new(horizon, Draws::seeded(1)).unwrap(), Kind::Dense, 1, horizon);
+        let planned = hash(Reservoir::planned(horizon, Draws::seeded(1)).unwrap(), Kind::Dense, 1, horizon);
+        assert_eq!(naive, planned, "T = {horizon}");
+    }
+}
+
+#[test]
+fn saving_and_going_on_in_a_new_learner_changes_nothing() {
+    let mut random = Random::new(8, Purpose::Test);
+    for kind in KINDS {
+        for planned in [false, true] {
+            let horizon = 500;
+            let reservoir = || {
+                let draws = Draws::seeded(4);
+                learner(if planned { Reservoir::planned(horizon, draws) } else { Reservoir::new(horizon, draws) }.unwrap())
+            };
+            let mut rows = Rows::new(kind, 4);
+            let whole = run(&mut reservoir(), &mut rows, 1, horizon, 0).unwrap();
+            for _ in 0..10 {
+                let stop = random.below(horizon + 1);
+                let mut first = reservoir();
+                let hash = run(&mut first, &mut rows, 1, stop, 0).unwrap();
+                let saved = first.save();
+                let mut second = reservoir();
+                second.load(&saved).unwrap();
+                assert_eq!(second.save(), saved);
+                assert_eq!(run(&mut second, &mut rows, stop + 1, horizon, hash).unwrap(), whole, "{kind:?} stopped after {stop}");
+                // Also back to an earlier state in a learner that has gone on.
+                run(&mut first, &mut rows, stop + 1, horizon, hash).unwrap();
+                first.load(&saved).unwrap();
+                assert_eq!(run(&mut first, &mut rows, stop + 1, horizon, hash).unwrap(), whole);
+            }
+        }
+    }
+}
+
+/// "On error nothing was learned": a refused row leaves no trace in the draws or in the store.
+#[test]
+fn a_refused_row_leaves_no_trace() {
+    for planned in [false, true] {
+        let horizon = 300;
+        let draws = Draws::seeded(6);
+        let mut tried =
+            learner(if planned { Reservoir::planned(horizon, draws) } else { Reservoir::new(horizon, draws) }.unwrap());
+        let mut rows = Rows::new(Kind::Dense, 6);
+        let mut hash = 0;
+        for t in 1..=horizon {
+            let bad = [f64::NAN, 1.0, 1.0, 1.0];
+            assert!(tried.observe(rooco::Row::dense(&bad, 1.0)).is_err());
+            hash = run(&mut tried, &mut rows, t, t, hash).unwrap();
+        }
+        let mut plain = learner(Reservoir::new(horizon, Draws::seeded(6)).unwrap());
+        assert_eq!(hash, run(&mut plain, &mut rows, 1, horizon, 0).unwrap());
+    }
+}
+
+#[test]
+fn a_damaged_state_is_refused() {
+    let mut first = learner(Reservoir::planned(100, Draws::seeded(2)).unwrap());
+    run(&mut first, &mut Rows::new(Kind::Mixed, 2), 1, 50, 0).unwrap();
+    let good = first.save();
+    for name in ["draw.past.round", "draw.past.len", "draw.past.end", "draw.past.value", "draw.rounds"] {
+        let mut bad = good.clone();
+        match good.iter().find(|(n, _)| *n == name).unwrap().1 {
+            rooco::state::Values::U64(v) => bad.put_u64(name, v.iter().map(|x| x + 100).collect::<Vec<_>>()),
+            rooco::state::Values::F64(v) => bad.put_f64(name, v[1..].to_vec()),
+            _ => unreachable!(),
+        }
+        let mut second = learner(Reservoir::planned(100, Draws::seeded(2)).unwrap());
+        assert!(second.load(&bad).is_err(), "{name}");
+    }
+}
