@@ -42,7 +42,7 @@ fn the_store_holds_what_the_plan_says_and_nothing_at_the_end() {
 #[test]
 fn draws_have_the_law_of_line_4() {
     let (horizon, seeds) = (6u64, 60_000u64);
-    let mut count = vec![[0u32; 7]; 7];
+    let mut count = [[0u32; 7]; 7];
     for seed in 0..seeds {
         let mut replays = Reservoir::replays(horizon, Draws::seeded(seed)).unwrap();
         for t in 1..=horizon {

@@ -36,7 +36,7 @@ impl Rows {
 
     pub fn row(&mut self, t: u64) -> Row<'_> {
         // Every third row repeats the row before it.
-        let mut random = Random::stream(self.seed, Purpose::Data, if t % 3 == 0 { t - 1 } else { t });
+        let mut random = Random::stream(self.seed, Purpose::Data, if t.is_multiple_of(3) { t - 1 } else { t });
         let weight = if random.below(4) == 0 { -0.5 } else { 1.0 };
         let kind = match self.kind {
             Kind::Mixed if random.below(2) == 0 => Kind::Sparse,
