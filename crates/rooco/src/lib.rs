@@ -6,6 +6,7 @@ pub mod domain;
 pub mod draw;
 mod error;
 pub mod gradient;
+pub mod guarantee;
 mod kernel;
 pub mod linalg;
 pub mod loss;
