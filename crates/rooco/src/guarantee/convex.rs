@@ -8,17 +8,17 @@ use super::{Condition, Constant, Constants, Draft, Guarantee, short, theorem_1, 
 
 /// The regulariser (α/2)‖w - w₀‖².
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Regulariser {
+pub struct Regularised {
     /// α > 0.
     pub alpha: f64,
     /// ρ ≥ ‖w - w₀‖ on W.
     pub rho: f64,
 }
 
-impl Regulariser {
+impl Regularised {
     /// For any w₀ in W: ρ = D.
     pub fn around_any_point(c: &Constants, alpha: f64) -> Self {
-        Regulariser { alpha, rho: c.diameter.value }
+        Regularised { alpha, rho: c.diameter.value }
     }
 
     /// The constants of f^α. L is β²/α + α, valid for α ≤ β; D₁ stays, because the comparator is still w*.
@@ -83,13 +83,13 @@ pub fn corollary_alpha_fresh(horizon: u64) -> f64 {
 }
 
 /// **Corollary, part (i)**, with all constants: Algorithm 1 on f^α. Theorem 1 for G + αρ, β + α, λ = α, plus αρ²T/2.
-pub fn corollary_reservoir(c: &Constants, r: &Regulariser) -> Guarantee {
+pub fn corollary_reservoir(c: &Constants, r: &Regularised) -> Guarantee {
     let statement = "Theorem 1 for G + αρ, β + α, λ = α, plus αρ²T/2";
     r.state(c, "Corollary (i)", statement, "Algorithm 1, regularised", theorem_1(&r.constants(c)))
 }
 
 /// **Corollary, part (ii)**, with all constants: Algorithm 2 on f^α. Theorem 2 for G + αρ, β + α, λ = α, plus αρ²T/2.
-pub fn corollary_fresh(c: &Constants, r: &Regulariser) -> Guarantee {
+pub fn corollary_fresh(c: &Constants, r: &Regularised) -> Guarantee {
     let statement = "Theorem 2 for G + αρ, β + α, λ = α, plus αρ²T/2";
     r.state(c, "Corollary (ii)", statement, "Algorithm 2, regularised", theorem_2(&r.constants(c)))
 }
@@ -99,7 +99,7 @@ pub fn corollary_fresh(c: &Constants, r: &Regulariser) -> Guarantee {
 ///
 /// *Proof.* Theorem 5 with L_α = β²/α + α: the mean of ‖Δ_z + αu‖² is at most (β²+α²)‖u‖² + 2α⟨ΔF,u⟩ ≤ L_α(⟨ΔF,u⟩ + α‖u‖²). The
 /// population part may compare with w* itself, so D₁ is the distance to w*, not to the regularised optimum.
-pub fn theorem_8a(c: &Constants, r: &Regulariser) -> Guarantee {
+pub fn theorem_8a(c: &Constants, r: &Regularised) -> Guarantee {
     let inside = r.constants(c);
     let inner = theorem_5(&inside, inside.l.value, None);
     let mut g = r.state(
@@ -121,7 +121,7 @@ pub fn theorem_8a(c: &Constants, r: &Regulariser) -> Guarantee {
 /// The α that makes [`theorem_8a`] smallest, for w₀ with max ‖w - w₀‖ = ρ; about √((β²D₁² + 9G²)/(ρ²T)).
 pub fn best_alpha_8a(c: &Constants, rho: f64) -> f64 {
     let fallback = corollary_alpha_reservoir(c.horizon);
-    minimise(1e-9 * c.beta.value, c.beta.value, fallback, |alpha| theorem_8a(c, &Regulariser { alpha, rho }).bound)
+    minimise(1e-9 * c.beta.value, c.beta.value, fallback, |alpha| theorem_8a(c, &Regularised { alpha, rho }).bound)
 }
 
 /// **Theorem 8b**: Algorithm 1 or the mixture with a constant step η ≤ 1/β, no regulariser, no logarithm:
@@ -167,7 +167,7 @@ pub fn best_constant_step(c: &Constants) -> f64 {
 }
 
 /// **Theorem 8c**: Algorithm 2' on f^α, every T. Theorem 7a for G + αρ, β + α, λ = α, plus αρ²T/2.
-pub fn theorem_8c(c: &Constants, r: &Regulariser) -> Guarantee {
+pub fn theorem_8c(c: &Constants, r: &Regularised) -> Guarantee {
     let statement = "(T/τ)(G_α²/2)Σ_{t≤τ} η_t + αρ²T/2, τ = ⌈Tα/(β+α)⌉";
     r.state(c, "Theorem 8c", statement, "Algorithm 2', regularised", theorem_7a(&r.constants(c)))
 }
@@ -175,7 +175,7 @@ pub fn theorem_8c(c: &Constants, r: &Regulariser) -> Guarantee {
 /// The α that makes the closed form of [`theorem_8c`] smallest, for w₀ with max ‖w - w₀‖ = ρ; about (2βG²ℓ/(ρ²T))^(1/3).
 pub fn best_alpha_8c(c: &Constants, rho: f64) -> f64 {
     let value = |alpha: f64| {
-        let r = Regulariser { alpha, rho };
+        let r = Regularised { alpha, rho };
         super::theorem_7a_closed(&r.constants(c)).bound + r.cost(c)
     };
     minimise(1e-9 * c.beta.value, 1e3 * c.beta.value, corollary_alpha_fresh(c.horizon), value)
@@ -210,9 +210,9 @@ mod tests {
             [(100, 134.0, 96.0, 147.0), (10_000, 960.0, 924.0, 2452.0), (1_000_000, 9318.0, 9203.0, 53002.0)]
         {
             let c = Constants::given(2.55, 2.0, 0.0, 2.0, horizon).with_d1(Constant::given(1.9));
-            let value_a = theorem_8a(&c, &Regulariser { alpha: best_alpha_8a(&c, 1.0), rho: 1.0 }).bound;
+            let value_a = theorem_8a(&c, &Regularised { alpha: best_alpha_8a(&c, 1.0), rho: 1.0 }).bound;
             let value_b = theorem_8b(&c, best_constant_step(&c)).bound;
-            let value_c = theorem_8c(&c, &Regulariser { alpha: best_alpha_8c(&c, 1.0), rho: 1.0 }).bound;
+            let value_c = theorem_8c(&c, &Regularised { alpha: best_alpha_8c(&c, 1.0), rho: 1.0 }).bound;
             assert!((value_a / a - 1.0).abs() < 0.01, "8a at T = {horizon}: {value_a}");
             assert!((value_b / b - 1.0).abs() < 0.01, "8b at T = {horizon}: {value_b}");
             assert!(value_c < closed_c && value_c > 0.9 * closed_c, "8c at T = {horizon}: {value_c}");
@@ -223,7 +223,7 @@ mod tests {
     fn the_corollary_grows_like_the_square_root_and_the_two_thirds_power() {
         let at = |horizon| {
             let c = Constants::given(1.0, 1.0, 0.0, 1.0, horizon);
-            let r = |alpha| Regulariser::around_any_point(&c, alpha);
+            let r = |alpha| Regularised::around_any_point(&c, alpha);
             [
                 corollary_reservoir(&c, &r(corollary_alpha_reservoir(horizon))).bound,
                 corollary_fresh(&c, &r(corollary_alpha_fresh(horizon))).bound,

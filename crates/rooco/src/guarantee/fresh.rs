@@ -2,11 +2,7 @@
 //! exactly E F_t(w_t), so no stability is needed: it is enough that F_t stays convex.
 
 use super::{Condition, Constant, Constants, Draft, Guarantee, RECURSION_LIMIT, averaging_factor, short};
-
-/// τ = ⌈T/κ⌉: up to here the unseen rows are sure to be convex on average. Algorithm 2' freezes after it.
-pub fn tau_7a(beta: f64, lambda: f64, horizon: u64) -> u64 {
-    ((horizon as f64 * lambda / beta).ceil() as u64).clamp(1, horizon.max(1))
-}
+use crate::algorithm::{FrozenSteps, tau_prime};
 
 /// **Theorem 7a**, for Algorithm 2' with steps η_t = 1/(λt(1 - κ(t-1)/(2T))), frozen at τ = ⌈T/κ⌉; every T:
 /// (T/τ)(G²/2) Σ_{t≤τ} η_t.
@@ -24,7 +20,7 @@ pub fn theorem_7a(c: &Constants) -> Guarantee {
     }
     .state(c, || {
         let (g, lambda) = (c.g.value, c.lambda.value);
-        let tau = tau_7a(c.beta.value, lambda, c.horizon);
+        let tau = tau_prime(c.horizon, c.kappa());
         c.t() / tau as f64 * g * g / (2.0 * lambda) * sum_of_steps_7a(c.kappa(), c.t(), tau)
     })
 }
@@ -55,7 +51,7 @@ pub fn theorem_7a_closed(c: &Constants) -> Guarantee {
         uses: &[("G", c.g), ("β", c.beta), ("λ", c.lambda)],
     }
     .state(c, || {
-        let tau = tau_7a(c.beta.value, c.lambda.value, c.horizon) as f64;
+        let tau = tau_prime(c.horizon, kappa) as f64;
         kappa * c.g.value * c.g.value / (2.0 * c.lambda.value) * (tau.ln() + 2.0 + kappa / c.t())
     })
 }
@@ -97,38 +93,24 @@ fn n0(rate: f64, dim: usize, delta: f64) -> u64 {
     if rate.is_infinite() { 0 } else { ((dim as f64 / (rate * delta)).ln() / rate).ceil().max(0.0) as u64 }
 }
 
-/// The steps that Theorem 7b covers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum FreshSteps {
-    /// 1/(qλt), q = 1 - ε.
-    OverQLambdaT {
-        /// ε in (0, 1).
-        eps: f64,
-    },
-    /// min{1/β, 2/(λt)}, with ε = 1/2.
-    Capped,
-}
-
-impl FreshSteps {
-    /// ε.
-    pub fn eps(&self) -> f64 {
-        match *self {
-            FreshSteps::OverQLambdaT { eps } => eps,
-            FreshSteps::Capped => 0.5,
+/// The bracket (D₁²/2)(x_1 - qλ)_+ + (G²/2)Σ_{t≤τ} η_t.
+fn bracket(steps: FrozenSteps, c: &Constants, lambda: f64, tau: u64) -> f64 {
+    let (g, beta, d1, n) = (c.g.value, c.beta.value, c.d1.value, tau as f64);
+    match steps {
+        FrozenSteps::OverLambdaT { q } => g * g / (2.0 * q * lambda) * (1.0 + n.ln()),
+        FrozenSteps::Capped => {
+            // 1/β until t = 2β/λ ≥ 2, then 2/(λt), whose sum after round m is at most (2/λ) ln(τ/m).
+            let m = (2.0 * beta / lambda).floor().min(n);
+            d1 * d1 / 2.0 * (beta - lambda / 2.0).max(0.0) + g * g / 2.0 * (m / beta + 2.0 / lambda * (n / m).ln())
         }
     }
+}
 
-    /// The bracket (D₁²/2)(x_1 - qλ)_+ + (G²/2)Σ_{t≤τ} η_t.
-    fn bracket(&self, c: &Constants, lambda: f64, tau: u64) -> f64 {
-        let (g, beta, d1, n) = (c.g.value, c.beta.value, c.d1.value, tau as f64);
-        match *self {
-            FreshSteps::OverQLambdaT { eps } => g * g / (2.0 * (1.0 - eps) * lambda) * (1.0 + n.ln()),
-            FreshSteps::Capped => {
-                // 1/β until t = 2β/λ ≥ 2, then 2/(λt), whose sum after round m is at most (2/λ) ln(τ/m).
-                let m = (2.0 * beta / lambda).floor().min(n);
-                d1 * d1 / 2.0 * (beta - lambda / 2.0).max(0.0) + g * g / 2.0 * (m / beta + 2.0 / lambda * (n / m).ln())
-            }
-        }
+/// ε = 1 - q; ½ for the capped steps.
+fn eps(steps: FrozenSteps) -> f64 {
+    match steps {
+        FrozenSteps::OverLambdaT { q } => 1.0 - q,
+        FrozenSteps::Capped => 0.5,
     }
 }
 
@@ -140,10 +122,10 @@ impl FreshSteps {
 /// *Proof.* The unseen rows are a sample without replacement; by matrix Bernstein (Tropp 2012; without replacement by Gross
 /// and Nesme 2010: cited, not re-proved) their mean minorant keeps curvature qλ in all rounds t ≤ τ, except with probability
 /// δ. On that event Lemmas G and H apply with m_t = qλ; off it a round costs at most G·D.
-pub fn theorem_7b(c: &Constants, m: &Minorants, steps: FreshSteps, delta: f64, gamma: Option<f64>) -> Guarantee {
-    let n0 = n0_7b(m, steps.eps(), delta);
-    let mut conditions = event_conditions(c, m, n0, steps.eps(), gamma);
-    if steps == FreshSteps::Capped {
+pub fn theorem_7b(c: &Constants, m: &Minorants, steps: FrozenSteps, delta: f64, gamma: Option<f64>) -> Guarantee {
+    let n0 = n0_7b(m, eps(steps), delta);
+    let mut conditions = event_conditions(c, m, n0, eps(steps), gamma);
+    if steps == FrozenSteps::Capped {
         conditions.extend([c.start_is_near(), at_most_beta(c, m)]);
     }
     Draft {
@@ -155,15 +137,15 @@ pub fn theorem_7b(c: &Constants, m: &Minorants, steps: FreshSteps, delta: f64, g
     }
     .state(c, || {
         let tau = c.horizon - n0.unwrap_or(0);
-        frozen(c, tau, delta, gamma, steps.bracket(c, m.lambda.value, tau))
+        frozen(c, tau, delta, gamma, bracket(steps, c, m.lambda.value, tau))
     })
 }
 
-/// The ε of a grid that makes Theorem 7b with steps 1/(qλt) smallest; ½ if none helps.
-pub fn best_eps_7b(c: &Constants, m: &Minorants, delta: f64, gamma: Option<f64>) -> f64 {
-    let value = |eps| theorem_7b(c, m, FreshSteps::OverQLambdaT { eps }, delta, gamma).bound;
+/// The q = 1 - ε of a grid that makes Theorem 7b with steps 1/(qλt) smallest; ½ if none helps.
+pub fn best_q_7b(c: &Constants, m: &Minorants, delta: f64, gamma: Option<f64>) -> f64 {
+    let value = |q| theorem_7b(c, m, FrozenSteps::OverLambdaT { q }, delta, gamma).bound;
     let best = (1..40).map(|i| i as f64 / 40.0).min_by(|&a, &b| value(a).total_cmp(&value(b)));
-    best.filter(|&eps| value(eps).is_finite()).unwrap_or(0.5)
+    best.filter(|&q| value(q).is_finite()).unwrap_or(0.5)
 }
 
 /// (T/τ)·C_γ·bracket + 3GDTδ.

@@ -35,14 +35,13 @@ use std::fmt;
 
 pub use constants::{Constant, Constants, Source};
 pub use convex::{
-    Regulariser, best_alpha_8a, best_alpha_8c, best_constant_step, corollary_alpha_fresh, corollary_alpha_reservoir,
+    Regularised, best_alpha_8a, best_alpha_8c, best_constant_step, corollary_alpha_fresh, corollary_alpha_reservoir,
     corollary_fresh, corollary_reservoir, theorem_8a, theorem_8b, theorem_8c,
 };
 pub use fresh::{
-    FreshSteps, Minorants, SecondMinorants, best_eps_7b, n0_7b, tau_7a, theorem_7a, theorem_7a_closed, theorem_7b, theorem_7c,
-    theorem_7d,
+    Minorants, SecondMinorants, best_q_7b, n0_7b, theorem_7a, theorem_7a_closed, theorem_7b, theorem_7c, theorem_7d,
 };
-pub use paper::{tau_theorem_2, theorem_1, theorem_2, theorem_2_new_proof};
+pub use paper::{theorem_1, theorem_2, theorem_2_new_proof};
 pub use provable::{RECURSION_LIMIT, averaging_factor, theorem_5, theorem_5_recursion, theorem_6};
 pub use sharper::{theorem_1_repaired_steps, theorem_1_sharp};
 
@@ -227,7 +226,7 @@ pub fn applicable(c: &Constants) -> Vec<Guarantee> {
             all.push(theorem_6(c, k, None));
         }
     } else {
-        let natural = |alpha| Regulariser::around_any_point(c, alpha);
+        let natural = |alpha| Regularised::around_any_point(c, alpha);
         all.push(corollary_reservoir(c, &natural(corollary_alpha_reservoir(c.horizon))));
         all.push(corollary_fresh(c, &natural(corollary_alpha_fresh(c.horizon))));
         all.push(theorem_8a(c, &natural(best_alpha_8a(c, c.diameter.value))));

@@ -1,6 +1,7 @@
 //! The two theorems as the paper prints them.
 
 use super::{Constants, Draft, Guarantee};
+use crate::algorithm::tau as tau_of_algorithm_2;
 
 /// **Theorem 1**, as printed, for [Algorithm 1](crate::algorithm::reservoir_sgd):
 /// (2G²/λ)(1 + ln T) + (40G² + β²D² + 2βGD)/λ.
@@ -22,12 +23,6 @@ pub fn theorem_1(c: &Constants) -> Guarantee {
         let (g, beta, lambda, d) = (c.g.value, c.beta.value, c.lambda.value, c.diameter.value);
         (2.0 * g * g * (1.0 + c.t().ln()) + 40.0 * g * g + beta * beta * d * d + 2.0 * beta * g * d) / lambda
     })
-}
-
-/// τ = ⌈Tλ/(2β)⌉, the rounds in which Algorithm 2 learns. The paper writes τ = T/2κ, which need not be an integer; rounding up
-/// is right, because w_τ and the average have seen only τ - 1 < T/2κ rows, and 1/τ ≤ 2κ/T is what the proof uses.
-pub fn tau_theorem_2(beta: f64, lambda: f64, horizon: u64) -> u64 {
-    ((horizon as f64 * lambda / (2.0 * beta)).ceil() as u64).clamp(1, horizon.max(1))
 }
 
 /// **Theorem 2** with the constants of its proof, for Algorithm 2 with τ = ⌈T/2κ⌉:
@@ -66,7 +61,7 @@ pub fn theorem_2_new_proof(c: &Constants) -> Guarantee {
     }
     .state(c, || {
         let (g, beta, lambda, d1) = (c.g.value, c.beta.value, c.lambda.value, c.d1.value);
-        let tau = tau_theorem_2(beta, lambda, c.horizon) as f64;
+        let tau = tau_of_algorithm_2(c.horizon, c.kappa()) as f64;
         (c.t() / tau) * (beta * beta * d1 * d1 + 2.0 * g * g * (1.0 + tau.ln())) / lambda
     })
 }
