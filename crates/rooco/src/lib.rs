@@ -2,6 +2,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod algorithm;
+pub mod certificate;
 pub mod domain;
 pub mod draw;
 mod error;

@@ -85,6 +85,19 @@ impl Domain for Ball {
         along + self.radius * kernel::dot(g, g).sqrt()
     }
 
+    // On the sphere ‖v - w‖² = R² + ‖w - c‖² - 2⟨v - c, w - c⟩ is linear in v, and the maximum of a convex function is there.
+    fn curved_support(&self, g: &[f64], m: f64, w: &[f64]) -> f64 {
+        let c = |i: usize| self.centre.as_ref().map_or(0.0, |c| c[i]);
+        let (mut tilted, mut along, mut offset) = (0.0, 0.0, 0.0);
+        for (i, (g, w)) in g.iter().zip(w).enumerate() {
+            let q = w - c(i);
+            tilted += (g - m * q) * (g - m * q);
+            along += g * q;
+            offset += q * q;
+        }
+        self.radius * tilted.sqrt() - along + 0.5 * m * (self.radius * self.radius + offset)
+    }
+
     fn reach(&self) -> f64 {
         self.radius + self.centre.as_ref().map_or(0.0, |c| kernel::dot(c, c).sqrt())
     }

@@ -111,6 +111,18 @@ impl Domain for Cuboid {
         self.sum(g, |g, lo, hi| times(g, lo).max(times(g, hi)))
     }
 
+    // A sum over the coordinates of convex functions: each is largest at an end.
+    fn curved_support(&self, g: &[f64], m: f64, w: &[f64]) -> f64 {
+        // Curvature wins over slope on the way to an infinite end.
+        let at = |g: f64, step: f64| match m > 0.0 {
+            true if step.is_infinite() => f64::INFINITY,
+            true => g * step + 0.5 * m * step * step,
+            false => times(g, step),
+        };
+        let each = |(i, (&g, &w)): (usize, (&f64, &f64))| self.interval(i).map(|(lo, hi)| at(g, lo - w).max(at(g, hi - w)));
+        g.iter().zip(w).enumerate().filter_map(each).sum()
+    }
+
     fn reach(&self) -> f64 {
         match &self.bounds {
             Bounds::Same(lo, hi) => {

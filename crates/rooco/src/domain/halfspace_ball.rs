@@ -125,6 +125,17 @@ impl Domain for HalfspaceBall {
         kernel::dot(&self.centre, g) + self.shifted_support(g)
     }
 
+    // As for the ball: the extreme points lie on the sphere, where the square is linear (the ends of the interval if d = 1).
+    fn curved_support(&self, g: &[f64], m: f64, w: &[f64]) -> f64 {
+        let q: Vec<f64> = w.iter().zip(&self.centre).map(|(w, c)| w - c).collect();
+        if q.len() == 1 {
+            let at = |u: f64| g[0] * (u - q[0]) + 0.5 * m * (u - q[0]) * (u - q[0]);
+            return at(-self.radius * self.e[0]).max(at(self.h * self.e[0]));
+        }
+        let tilted: Vec<f64> = g.iter().zip(&q).map(|(g, q)| g - m * q).collect();
+        self.shifted_support(&tilted) - kernel::dot(g, &q) + 0.5 * m * (self.radius * self.radius + kernel::dot(&q, &q))
+    }
+
     fn reach(&self) -> f64 {
         self.radius_from(&vec![0.0; self.e.len()])
     }

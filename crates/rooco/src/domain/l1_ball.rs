@@ -59,6 +59,12 @@ impl Domain for L1Ball {
         self.radius * largest(g)
     }
 
+    // At the vertex ±R·e_i: ⟨g, v - w⟩ + (m/2)(‖w‖² + R² - 2⟨v, w⟩).
+    fn curved_support(&self, g: &[f64], m: f64, w: &[f64]) -> f64 {
+        let best = g.iter().zip(w).map(|(g, w)| (g - m * w).abs()).fold(0.0, f64::max);
+        self.radius * best - kernel::dot(g, w) + 0.5 * m * (kernel::dot(w, w) + self.radius * self.radius)
+    }
+
     fn reach(&self) -> f64 {
         self.radius
     }

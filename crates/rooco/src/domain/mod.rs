@@ -56,6 +56,13 @@ pub trait Domain: Send + Sync {
     /// max over W of ⟨g, w⟩, or infinity: the support function, for gap certificates.
     fn support(&self, g: &[f64]) -> f64;
 
+    /// max over v in W of ⟨g, v - w⟩ + (m/2)‖v - w‖² for m ≥ 0: how much a function with slope -g at w and curvature at
+    /// least -m can fall on W. The default adds the two maxima, which is valid and not tight; the domains here are exact.
+    fn curved_support(&self, g: &[f64], m: f64, w: &[f64]) -> f64 {
+        let far = if m == 0.0 { 0.0 } else { 0.5 * m * self.radius_from(w).powi(2) };
+        self.support(g) - crate::kernel::dot(g, w) + far
+    }
+
     /// max over W of ‖w‖.
     fn reach(&self) -> f64;
 

@@ -66,6 +66,12 @@ impl Domain for Simplex {
         g.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }
 
+    // At the vertex e_i: ⟨g, e_i - w⟩ + (m/2)(‖w‖² + 1 - 2w_i).
+    fn curved_support(&self, g: &[f64], m: f64, w: &[f64]) -> f64 {
+        let best = g.iter().zip(w).map(|(g, w)| g - m * w).fold(f64::NEG_INFINITY, f64::max);
+        best - kernel::dot(g, w) + 0.5 * m * (kernel::dot(w, w) + 1.0)
+    }
+
     fn reach(&self) -> f64 {
         1.0
     }

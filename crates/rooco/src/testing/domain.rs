@@ -236,6 +236,30 @@ impl Check<'_> {
                 }
             }
         }
+        self.curved(random)
+    }
+
+    /// `curved_support` is a valid bound, and the support function for m = 0. It need not be tight.
+    fn curved(&self, random: &mut Random) -> Result<(), String> {
+        let inside: Vec<Vec<f64>> = (0..TRIALS).map(|k| self.farthest_along(&self.direction(random, k))).collect();
+        for (k, w) in inside.iter().enumerate() {
+            let g = self.direction(random, k);
+            let flat = self.domain.support(&g) - dot(&g, w);
+            for m in [0.0, random.uniform() * norm(&g) / self.scale] {
+                let claimed = self.domain.curved_support(&g, m, w);
+                let slack = 1e-9 * self.scale * norm(&g);
+                if m == 0.0 && claimed.is_finite() && (claimed - flat).abs() > slack {
+                    return Err(format!("curved_support without curvature is {claimed}, support - ⟨g, w⟩ is {flat}"));
+                }
+                for v in &inside {
+                    let step = distance(v, w);
+                    let found = dot(&g, v) - dot(&g, w) + 0.5 * m * step * step;
+                    if found > claimed * (1.0 + 1e-9) + slack {
+                        return Err(format!("curved_support claims {claimed} at {w:?} (m = {m}), but {v:?} has {found}"));
+                    }
+                }
+            }
+        }
         Ok(())
     }
 

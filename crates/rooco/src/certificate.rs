@@ -1,0 +1,107 @@
+//! Certificates after the run: how far F(w) is at most from the minimum, and what the regret was at most.
+//!
+//! They need one pass for the gradient g = ∇F(w) over all T rows, hold for every algorithm and every order, and are as good as
+//! the curvature that goes in. There is no slack for a λ that is too large: with 2λ the printed gap of F = λw²/2 is half the
+//! true one. A λ from a part of the rows makes an estimate, not a certificate.
+//!
+//! | certificate | needs | function |
+//! |---|---|---|
+//! | 9a | λ > 0 | [`gap_strong`] |
+//! | 9b | a curvature of either sign, W bounded if it is not positive | [`gap_curvature`] |
+//! | 9d, of the point after a gradient step | λ > 0, a step of at most 1/β_F | [`gradient_mapping`] |
+//! | 9e, of the regret | any of these | [`regret_certificate`] |
+//! | 9f, from a subsample | λ > 0, a bound on every row's gradient | [`subsample_error`], [`gap_subsample`] |
+
+use crate::domain::Domain;
+use crate::error::{Error, Result};
+use crate::kernel::dot;
+
+/// **9a.** For w in W, F λ-strongly convex on W, g = ∇F(w) and v = Π(w - g/λ):
+///
+/// gap(w) = ⟨g, w - v⟩ - (λ/2)‖w - v‖², and 0 ≤ F(w) - F* ≤ gap(w) ≤ ‖g‖²/(2λ), ‖w - w*‖² ≤ 2·gap(w)/λ.
+///
+/// Proof: F* ≥ F(w) + min over v in W of ⟨g, v - w⟩ + (λ/2)‖v - w‖², and that projection is the minimiser. It is the best bound
+/// that g and λ allow, with equality when the Hessian is λI. Infinite unless λ > 0.
+pub fn gap_strong(domain: &dyn Domain, lambda: f64, w: &[f64], g: &[f64]) -> f64 {
+    if !(lambda > 0.0) {
+        return f64::INFINITY;
+    }
+    let mut v: Vec<f64> = w.iter().zip(g).map(|(w, g)| w - g / lambda).collect();
+    domain.project(&mut v);
+    // Never negative: v = w is allowed, so what rounding leaves below zero is zero.
+    w.iter().zip(&v).zip(g).map(|((w, v), g)| g * (w - v) - 0.5 * lambda * (w - v) * (w - v)).sum::<f64>().max(0.0)
+}
+
+/// **9b.** The same for any curvature μ along the segments of W from w: F(v) ≥ F(w) + ⟨g, v - w⟩ + (μ/2)‖v - w‖² gives
+///
+/// gap(w) = max over v in W of ⟨g, w - v⟩ - (μ/2)‖v - w‖².
+///
+/// μ > 0 is 9a, μ = 0 the Frank-Wolfe gap, and μ < 0 bounds how far a function that is not convex can still fall. Exact for
+/// every domain of this library; for other domains with μ < 0 an upper bound
+/// (see [`Domain::curved_support`]). Infinite where μ ≤ 0 and W has no end.
+pub fn gap_curvature(domain: &dyn Domain, mu: f64, w: &[f64], g: &[f64]) -> f64 {
+    if mu > 0.0 {
+        return gap_strong(domain, mu, w, g);
+    }
+    let downhill: Vec<f64> = g.iter().map(|g| -g).collect();
+    domain.curved_support(&downhill, -mu, w).max(0.0)
+}
+
+/// **9d.** The gradient mapping certifies the point *after* the step. With w⁺ = Π(w - ηg), 0 < η ≤ 1/β_F where β_F is a
+/// smoothness constant of F on W, and G = (w - w⁺)/η (Nesterov):
+///
+/// F(w⁺) - F* ≤ (1/(2λ) - η/2)·‖G‖².
+///
+/// It does not certify w. "F(w) - F* ≤ ‖G‖²/(2λ)" is false: on W = [0, ∞) with F = w + w²/2, w = s and η = 1, the
+/// mapping is s, the claim s²/2, and the truth s + s²/2.
+pub fn gradient_mapping(w: &[f64], w_plus: &[f64], eta: f64, lambda: f64) -> f64 {
+    if !(lambda > 0.0 && eta > 0.0) {
+        return f64::INFINITY;
+    }
+    let moved: f64 = w.iter().zip(w_plus).map(|(a, b)| (a - b) * (a - b)).sum();
+    (0.5 / lambda - 0.5 * eta).max(0.0) * moved / (eta * eta)
+}
+
+/// **9e.** Σ f(w_t; z_t) - T·F(w) + T·gap(w): the realised regret Σ f(w_t; z_t) - T·F* is at most this, for every algorithm and
+/// every order, with nothing random assumed. The sum and F must be over the same T rows.
+pub fn regret_certificate(total_loss: f64, rows: u64, value: f64, gap: f64) -> f64 {
+    let t = rows as f64;
+    total_loss - t * value + t * gap
+}
+
+/// **9f.** How far the mean gradient of n rows, drawn uniformly without replacement from the T rows after w was fixed, is from
+/// ∇F(w): with probability at least 1 - δ,
+///
+/// ‖ĝ - g‖ ≤ e = σ·√((T-n)/(n(T-1))) + G_w·√(2 ln(1/δ)/n).
+///
+/// G_w bounds ‖∇f(w; z)‖ for *every* row: the largest one of the sample is not enough. σ is the root mean square of
+/// ‖∇f(w; z) - g‖, and G_w where it is not known.
+pub fn subsample_error(n: u64, rows: u64, g_w: f64, sigma: Option<f64>, delta: f64) -> Result<f64> {
+    if n == 0 || rows == 0 {
+        return Err(Error::Empty);
+    }
+    if !(delta > 0.0 && delta < 1.0) {
+        return Err(Error::Constant { name: "δ", value: delta, must: "between 0 and 1" });
+    }
+    if n >= rows {
+        return Ok(0.0);
+    }
+    let (n, t) = (n as f64, rows as f64);
+    let sigma = sigma.unwrap_or(g_w).min(g_w);
+    Ok(sigma * ((t - n) / (n * (t - 1.0))).sqrt() + g_w * (2.0 * (1.0 / delta).ln() / n).sqrt())
+}
+
+/// **9f.** The gap from a subsample's gradient ĝ that is within `e` of ∇F(w): for every θ in (0, 1)
+///
+/// F(w) - F* ≤ gap_{(1-θ)λ}(w; ĝ) + e²/(2θλ),
+///
+/// because ⟨g - ĝ, w - v⟩ ≤ e²/(2θλ) + (θλ/2)‖w - v‖². The best of several θ, and of (‖ĝ‖ + e)²/(2λ), which holds on every W.
+/// It is true with the probability with which e is.
+pub fn gap_subsample(domain: &dyn Domain, lambda: f64, w: &[f64], g_hat: &[f64], e: f64) -> f64 {
+    if !(lambda > 0.0) {
+        return f64::INFINITY;
+    }
+    let free = (dot(g_hat, g_hat).sqrt() + e).powi(2) / (2.0 * lambda);
+    let split = |theta: f64| gap_strong(domain, (1.0 - theta) * lambda, w, g_hat) + e * e / (2.0 * theta * lambda);
+    (1..20).map(|k| split(k as f64 / 20.0)).fold(free, f64::min)
+}
