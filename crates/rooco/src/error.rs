@@ -87,6 +87,16 @@ pub enum Error {
         /// The smallest eigenvalue found.
         curvature: f64,
     },
+    /// The sum may be convex, but the losses on this domain do not prove it.
+    #[error(
+        "it is not certain that the sum of the losses is convex on this domain: the curvature that is certain is {curvature:.6e} per row. \
+         An L2 term above {:.6e} makes it certain; a smaller domain may, too",
+        -curvature
+    )]
+    ConvexityUnknown {
+        /// The smallest eigenvalue of the mean of the curvatures that are certain.
+        curvature: f64,
+    },
     /// Two sizes that must agree do not.
     #[error("{what} has {found} entries where {expected} are needed")]
     Dimension {

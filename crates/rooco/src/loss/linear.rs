@@ -89,6 +89,19 @@ impl<P: Pointwise> Loss for Linear<P> {
         c.add_outer(scale * self.curvature(domain, z).0, z.x);
     }
 
+    // Every Hessian is h·xxᵀ with h at least the smallest curvature.
+    fn negative_curvature(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, n: &mut Symmetric) -> bool {
+        n.add_outer(scale * (-self.curvature(domain, z).0).max(0.0), z.x);
+        true
+    }
+
+    // (h·xxᵀ)² = h²‖x‖²·xxᵀ.
+    fn squared_curvature(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, c: &mut Symmetric) -> bool {
+        let h = self.curvature(domain, z).0;
+        c.add_outer(scale * h * h * z.x.norm_squared(), z.x);
+        self.0.is_quadratic()
+    }
+
     fn is_quadratic(&self) -> bool {
         self.0.is_quadratic()
     }

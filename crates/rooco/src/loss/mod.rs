@@ -51,6 +51,19 @@ pub trait Loss: Send + Sync {
         c.add_identity(-scale * self.constants(domain, z).beta);
     }
 
+    /// Adds a matrix N_z to `n`, times `scale`, that no Hessian of f(·; z) on W falls below by more than its own negative part:
+    /// H⁻ ⪯ N_z for H = H⁺ - H⁻. Zero if the row is convex. Then L ≤ β(1 + 2·λ_max(mean N_z)/λ). False: not known, so that
+    /// only β²/λ is sure.
+    fn negative_curvature(&self, _domain: &dyn Domain, _z: Row<'_>, _scale: f64, _n: &mut Symmetric) -> bool {
+        false
+    }
+
+    /// For quadratics: adds the square of the Hessian of f(·; z), times `scale`, to `c`, where that is cheaper than
+    /// multiplying two d×d matrices. False: it is not offered.
+    fn squared_curvature(&self, _domain: &dyn Domain, _z: Row<'_>, _scale: f64, _c: &mut Symmetric) -> bool {
+        false
+    }
+
     /// True if f(·; z) is quadratic, so that [`minorant`](Self::minorant) is its Hessian exactly.
     fn is_quadratic(&self) -> bool {
         false
@@ -103,6 +116,12 @@ macro_rules! forward_loss {
             }
             fn minorant(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, c: &mut Symmetric) {
                 (**self).minorant(domain, z, scale, c)
+            }
+            fn negative_curvature(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, n: &mut Symmetric) -> bool {
+                (**self).negative_curvature(domain, z, scale, n)
+            }
+            fn squared_curvature(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, c: &mut Symmetric) -> bool {
+                (**self).squared_curvature(domain, z, scale, c)
             }
             fn is_quadratic(&self) -> bool {
                 (**self).is_quadratic()

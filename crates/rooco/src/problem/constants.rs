@@ -1,0 +1,205 @@
+//! G, β, λ, L and the noise of a finite problem, computed from all rows.
+
+use std::fmt;
+
+use super::Problem;
+use crate::error::{Error, Result};
+use crate::guarantee::{Constant, Constants};
+use crate::kernel::dot;
+use crate::linalg::Symmetric;
+use crate::loss::Loss;
+use crate::minimise::Minimum;
+
+/// Beyond this many coordinates d×d matrices and their eigenvalues take too long.
+const MAX_DIM: usize = 4000;
+/// The most multiplications that exact squares of the rows' Hessians may cost.
+const MAX_SQUARES: f64 = 2e9;
+
+/// Where L came from: the mean of ‖∇f(x; z) - ∇f(y; z)‖² is at most L⟨∇F(x) - ∇F(y), x - y⟩ on W.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Quadratics with Hessians A_z and mean M: L = λ_max(M^{-1/2}·mean(A_z²)·M^{-1/2}), the exact value if W has interior.
+    Quadratic,
+    /// L = β_rms²/λ, always valid.
+    Smooth,
+    /// Every row is convex: L = β, by co-coercivity.
+    Convex,
+    /// Rows of both signs: L = β(1 + 2n/λ), n the largest eigenvalue of the mean of the rows' negative parts.
+    Signed,
+    /// λ = 0 and rows of both signs: no finite L is known.
+    Unknown,
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Rule::Quadratic => "exact, from the Hessians",
+            Rule::Smooth => "β_rms²/λ",
+            Rule::Convex => "β, because every row is convex",
+            Rule::Signed => "β(1 + 2n/λ), n the mean negative curvature",
+            Rule::Unknown => "unknown",
+        })
+    }
+}
+
+/// What all rows together say about slopes and curvatures on W.
+#[derive(Clone, Debug)]
+pub struct Curvature {
+    /// G, the largest of the rows' bounds on ‖∇f(w; z)‖.
+    pub g: f64,
+    /// β, the largest of the rows' smoothness constants.
+    pub beta: f64,
+    /// β_rms: mean ‖∇f(x; z) - ∇f(y; z)‖² ≤ β_rms²‖x - y‖². The root mean square of the rows' β, or smaller for quadratics.
+    pub beta_rms: f64,
+    /// The mean of the rows' β: F itself is that smooth.
+    pub beta_mean: f64,
+    /// λ, the smallest eigenvalue of the mean of the curvatures that are certain, rounded down. Negative: not convex (for
+    /// quadratics), or not certainly so.
+    pub lambda: f64,
+    /// The largest eigenvalue of that mean.
+    pub lambda_max: f64,
+    /// L; infinite if none is known.
+    pub l: f64,
+    /// How L was found.
+    pub rule: Rule,
+    /// The mean of the curvatures that are certain: the Hessian of F for quadratics.
+    pub mean: Symmetric,
+}
+
+impl<L: Loss> Problem<L> {
+    /// The curvature of the sum, computed at the first call: O(T·nnz²) and one d×d eigenvalue problem (two more for L).
+    pub fn curvature(&self) -> Result<&Curvature> {
+        if let Some(c) = self.curvature.get() {
+            return Ok(c);
+        }
+        let computed = self.compute_curvature()?;
+        Ok(self.curvature.get_or_init(|| computed))
+    }
+
+    /// λ, or an error that says which L2 would make the sum convex.
+    pub fn convexity(&self) -> Result<f64> {
+        let lambda = self.curvature()?.lambda;
+        match (lambda < 0.0, self.loss.is_quadratic()) {
+            (false, _) => Ok(lambda),
+            (true, true) => Err(Error::NotConvex { curvature: lambda }),
+            (true, false) => Err(Error::ConvexityUnknown { curvature: lambda }),
+        }
+    }
+
+    /// Everything that the theorems need, for a learner that starts at w_1: each number computed from all rows.
+    ///
+    /// With a certified minimum w also D₁ ≤ ‖w_1 - w‖ + r and the noise σ_*, σ_v at the minimiser w*, where r ≥ ‖w - w*‖ comes
+    /// from the gap: ‖∇f(w*; z) - ∇f(w; z)‖ is at most β_rms·r in the mean square, and that is added. Without strong convexity
+    /// there is no r, and the noise at w is an estimate.
+    pub fn constants(&self, w1: &[f64], minimum: Option<&Minimum>) -> Result<Constants> {
+        let lambda = self.convexity()?;
+        if w1.len() != self.dim {
+            return Err(Error::Dimension { what: "w1".into(), expected: self.dim, found: w1.len() });
+        }
+        let (c, computed) = (self.curvature()?, Constant::computed);
+        let diameter = self.domain.diameter();
+        let mut d1 = self.domain.radius_from(w1).min(diameter);
+        let mut constants =
+            Constants::new(computed(c.g), computed(c.beta), computed(lambda), computed(diameter), self.len() as u64)
+                .with_l(computed(c.l))
+                .with_beta_rms(computed(c.beta_rms));
+        if let Some(minimum) = minimum {
+            let r = minimum.distance();
+            d1 = d1.min(w1.iter().zip(&minimum.w).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt() + r);
+            let (star, centred) = self.noise(&minimum.w);
+            let at = |sigma: f64| if r.is_finite() { computed(sigma + c.beta_rms * r) } else { Constant::estimated(sigma) };
+            constants = constants.with_noise(at(star), Some(at(centred)));
+        }
+        Ok(constants.with_d1(computed(d1)))
+    }
+
+    /// √(mean ‖∇f(w; z)‖²) and √(mean ‖∇f(w; z) - ∇F(w)‖²): σ_* and σ_v if w is the minimiser.
+    pub fn noise(&self, w: &[f64]) -> (f64, f64) {
+        let mut mean = vec![0.0; self.dim];
+        self.gradient(w, &mut mean);
+        let mut g = vec![0.0; self.dim];
+        let (mut square, mut centred) = (0.0, 0.0);
+        for t in 0..self.len() {
+            self.row_gradient(w, t, &mut g);
+            square += dot(&g, &g);
+            centred += g.iter().zip(&mean).map(|(g, m)| (g - m) * (g - m)).sum::<f64>();
+        }
+        let t = self.len() as f64;
+        ((square / t).sqrt(), (centred / t).sqrt())
+    }
+
+    fn compute_curvature(&self) -> Result<Curvature> {
+        let (d, domain, loss) = (self.dim, self.domain.as_ref(), &self.loss);
+        if d > MAX_DIM {
+            return Err(Error::Unsupported(format!(
+                "the curvature of the sum is a {d}×{d} matrix, and at most {MAX_DIM} are computed; give λ yourself (an L2 term is one)"
+            )));
+        }
+        let share = 1.0 / self.len() as f64;
+        let (mut g, mut beta, mut beta_mean, mut beta_square) = (0.0f64, 0.0f64, 0.0, 0.0);
+        let mut mean = Symmetric::zeros(d);
+        let mut negative = Symmetric::zeros(d);
+        let mut signs_known = true;
+        for z in self.rows() {
+            let c = loss.constants(domain, z);
+            g = g.max(c.g);
+            beta = beta.max(c.beta);
+            beta_mean += share * c.beta;
+            beta_square += share * c.beta * c.beta;
+            loss.minorant(domain, z, share, &mut mean);
+            signs_known = signs_known && loss.negative_curvature(domain, z, share, &mut negative);
+        }
+        let (lo, hi) = mean.extreme_eigenvalues();
+        let lambda = round_down(lo, d, beta_mean);
+        let squares = if loss.is_quadratic() { self.mean_square() } else { None };
+        let beta_rms = squares.as_ref().map_or(beta_square, |s| s.extreme_eigenvalues().1.min(beta_square)).sqrt();
+
+        // The smallest L that a rule gives.
+        let mut best = (f64::INFINITY, Rule::Unknown);
+        let mut offer = |l: f64, rule: Rule| {
+            if l < best.0 {
+                best = (l, rule);
+            }
+        };
+        let n = if signs_known { negative.extreme_eigenvalues().1.max(0.0) } else { f64::INFINITY };
+        if n == 0.0 {
+            offer(beta, Rule::Convex);
+        }
+        if lambda > 0.0 {
+            if let Some(l) = squares.as_ref().and_then(|s| s.relative_to(&mean)) {
+                // Rounded up by the error of the eigenvalues, and never below λ.
+                offer((l * (1.0 + 8.0 * d as f64 * f64::EPSILON * hi / lambda)).max(lambda), Rule::Quadratic);
+            }
+            offer(beta * (1.0 + 2.0 * n / lambda), Rule::Signed);
+            offer(beta_rms * beta_rms / lambda, Rule::Smooth);
+        }
+        Ok(Curvature { g, beta, beta_rms, beta_mean, lambda, lambda_max: hi, l: best.0, rule: best.1, mean })
+    }
+
+    /// mean(A_z²) for quadratics, if it does not take too long.
+    fn mean_square(&self) -> Option<Symmetric> {
+        let (d, domain) = (self.dim, self.domain.as_ref());
+        let share = 1.0 / self.len() as f64;
+        let mut squares = Symmetric::zeros(d);
+        if self.rows().all(|z| self.loss.squared_curvature(domain, z, share, &mut squares)) {
+            return Some(squares);
+        }
+        if self.len() as f64 * (d as f64).powi(3) > MAX_SQUARES {
+            return None;
+        }
+        let mut squares = Symmetric::zeros(d);
+        for z in self.rows() {
+            let mut a = Symmetric::zeros(d);
+            self.loss.minorant(domain, z, 1.0, &mut a);
+            squares.add(share, &a.squared());
+        }
+        Some(squares)
+    }
+}
+
+/// A computed smallest eigenvalue, lowered by the error of summing and solving, because a λ that is too large makes a
+/// certificate false. What cannot be told from zero is zero.
+fn round_down(eigenvalue: f64, d: usize, scale: f64) -> f64 {
+    let error = 8.0 * (d as f64 + 4.0) * f64::EPSILON * scale.max(eigenvalue.abs());
+    if eigenvalue.abs() <= error { 0.0 } else { eigenvalue - error }
+}

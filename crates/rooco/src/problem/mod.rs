@@ -1,0 +1,158 @@
+//! A finite problem in memory: T rows, a loss and a domain, F(w) = mean of f(w; z_t).
+//!
+//! A stream needs none of this. It is for what takes all rows at once: the true constants, the certified minimum
+//! ([`minimise`](crate::minimise::minimise)).
+
+mod constants;
+
+use std::sync::OnceLock;
+
+pub use constants::{Curvature, Rule};
+
+use crate::domain::Domain;
+use crate::draw::Past;
+use crate::error::{Error, Result};
+use crate::gradient::Gradient;
+use crate::kernel;
+use crate::loss::Loss;
+use crate::point::Outputs;
+use crate::row::Row;
+
+/// T rows, a loss f and a domain W.
+pub struct Problem<L> {
+    rows: Past,
+    loss: L,
+    domain: Box<dyn Domain>,
+    dim: usize,
+    curvature: OnceLock<Curvature>,
+}
+
+impl<L: Loss> Problem<L> {
+    /// The problem of these rows. Every number must be finite.
+    ///
+    /// ```
+    /// use rooco::{Row, loss::{Linear, Squared}, domain::Ball, problem::Problem};
+    /// let x = [[1.0, 0.0], [0.0, 2.0]];
+    /// let rows = [Row::dense(&x[0], 1.0), Row::dense(&x[1], 1.0)];
+    /// let problem = Problem::new(rows, Linear(Squared), Ball::new(3.0)?)?;
+    /// assert_eq!(problem.value(&[1.0, 0.0]), 0.25);
+    /// # Ok::<(), rooco::Error>(())
+    /// ```
+    pub fn new<'a>(rows: impl IntoIterator<Item = Row<'a>>, loss: L, domain: impl Domain + 'static) -> Result<Self> {
+        Self::boxed(rows.into_iter().collect(), loss, Box::new(domain))
+    }
+
+    /// The same with a domain chosen at run time, and rows that are already stored.
+    pub fn boxed(rows: Past, loss: L, domain: Box<dyn Domain>) -> Result<Self> {
+        if rows.is_empty() {
+            return Err(Error::Empty);
+        }
+        let mut features = 0;
+        for t in 0..rows.len() {
+            let z = rows.get(t);
+            let bad = |what: String, value: f64| Err(Error::NonFinite { row: t as u64 + 1, what, value });
+            if let Some((i, value)) = z.x.iter().find(|(_, x)| !x.is_finite()) {
+                return bad(format!("feature {i}"), value);
+            } else if !z.y.is_finite() {
+                return bad("the target".into(), z.y);
+            } else if !z.weight.is_finite() {
+                return bad("the weight".into(), z.weight);
+            }
+            features = features.max(loss.features(z.x));
+        }
+        let needed = features * loss.outputs();
+        let dim = domain.dim().unwrap_or(needed);
+        if needed > dim {
+            return Err(Error::Dimension { what: "the domain".into(), expected: needed, found: dim });
+        }
+        Ok(Problem { rows, loss, domain, dim, curvature: OnceLock::new() })
+    }
+
+    /// T.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// False: a problem has at least one row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Coordinates of w: features times outputs.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// Row t, 0-based.
+    pub fn row(&self, t: usize) -> Row<'_> {
+        self.rows.get(t)
+    }
+
+    /// All rows, in the order in which they were given.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = Row<'_>> + Clone {
+        (0..self.rows.len()).map(|t| self.rows.get(t))
+    }
+
+    /// f.
+    pub fn loss(&self) -> &L {
+        &self.loss
+    }
+
+    /// W.
+    pub fn domain(&self) -> &dyn Domain {
+        self.domain.as_ref()
+    }
+
+    /// f(w; z_t), t 0-based.
+    pub fn loss_at(&self, w: &[f64], t: usize) -> f64 {
+        self.loss.value(&self.point(w), self.rows.get(t))
+    }
+
+    /// out = ∇f(w; z_t), written out, t 0-based.
+    pub fn row_gradient(&self, w: &[f64], t: usize, out: &mut [f64]) {
+        let (z, mut g) = (self.rows.get(t), Gradient::new(self.loss.outputs()));
+        out.fill(0.0);
+        self.loss.gradient(&self.point(w), z, &mut g);
+        g.add_to(1.0, &self.point(w), z.x, self.loss.anchor(), out);
+    }
+
+    /// F(w), the mean of the losses.
+    pub fn value(&self, w: &[f64]) -> f64 {
+        let p = self.point(w);
+        self.rows().map(|z| self.loss.value(&p, z)).sum::<f64>() / self.len() as f64
+    }
+
+    /// out = ∇F(w); returns F(w).
+    pub fn gradient(&self, w: &[f64], out: &mut [f64]) -> f64 {
+        let p = self.point(w);
+        let mut g = Gradient::new(self.loss.outputs());
+        let (mut value, mut along_w, mut along_anchor) = (0.0, 0.0, 0.0);
+        out.fill(0.0);
+        for z in self.rows() {
+            g.clear();
+            value += self.loss.value_and_gradient(&p, z, &mut g);
+            // The same two vectors for every row: their coefficients are summed, and they are added once.
+            along_w += std::mem::take(&mut g.along_w);
+            along_anchor += std::mem::take(&mut g.along_anchor);
+            g.add_to(1.0, &p, z.x, None, out);
+        }
+        kernel::axpy(along_w, w, out);
+        if let Some(u) = self.loss.anchor() {
+            kernel::axpy(along_anchor, u, out);
+        }
+        let t = self.len() as f64;
+        out.iter_mut().for_each(|g| *g /= t);
+        value / t
+    }
+
+    /// The point of W nearest to the origin: where learners start.
+    pub fn start(&self) -> Vec<f64> {
+        let mut w = vec![0.0; self.dim];
+        self.domain.project(&mut w);
+        w
+    }
+
+    fn point<'a>(&self, w: &'a [f64]) -> Outputs<'a> {
+        Outputs(w, self.loss.outputs())
+    }
+}
