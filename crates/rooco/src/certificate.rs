@@ -23,7 +23,7 @@ use crate::kernel::dot;
 /// Proof: F* ≥ F(w) + min over v in W of ⟨g, v - w⟩ + (λ/2)‖v - w‖², and that projection is the minimiser. It is the best bound
 /// that g and λ allow, with equality when the Hessian is λI. Infinite unless λ > 0.
 pub fn gap_strong(domain: &dyn Domain, lambda: f64, w: &[f64], g: &[f64]) -> f64 {
-    if !(lambda > 0.0) {
+    if lambda <= 0.0 || lambda.is_nan() {
         return f64::INFINITY;
     }
     let mut v: Vec<f64> = w.iter().zip(g).map(|(w, g)| w - g / lambda).collect();
@@ -98,7 +98,7 @@ pub fn subsample_error(n: u64, rows: u64, g_w: f64, sigma: Option<f64>, delta: f
 /// because ⟨g - ĝ, w - v⟩ ≤ e²/(2θλ) + (θλ/2)‖w - v‖². The best of several θ, and of (‖ĝ‖ + e)²/(2λ), which holds on every W.
 /// It is true with the probability with which e is.
 pub fn gap_subsample(domain: &dyn Domain, lambda: f64, w: &[f64], g_hat: &[f64], e: f64) -> f64 {
-    if !(lambda > 0.0) {
+    if lambda <= 0.0 || lambda.is_nan() {
         return f64::INFINITY;
     }
     let free = (dot(g_hat, g_hat).sqrt() + e).powi(2) / (2.0 * lambda);
