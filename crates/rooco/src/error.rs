@@ -144,6 +144,14 @@ pub enum Error {
         /// What is wrong and the way out.
         what: String,
     },
+    /// More rows were malformed than allowed.
+    #[error("more than {max} malformed rows; the last one: {last} (raise the maximum, or repair the file)")]
+    TooManyBadRows {
+        /// How many were allowed.
+        max: u64,
+        /// What was wrong with the last one.
+        last: Box<Error>,
+    },
     /// The operating system refused.
     #[error("{}: {source}", file.display())]
     Io {

@@ -19,6 +19,7 @@ pub mod rng;
 mod row;
 pub mod state;
 pub mod step;
+pub mod stream;
 pub mod testing;
 pub mod weights;
 
@@ -29,4 +30,5 @@ pub use gradient::Gradient;
 pub use loss::Loss;
 pub use point::Point;
 pub use row::{Features, Row};
+pub use stream::Stream;
 pub use weights::Weights;
