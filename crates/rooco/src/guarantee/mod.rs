@@ -42,7 +42,7 @@ pub use fresh::{
     Minorants, SecondMinorants, best_q_7b, n0_7b, theorem_7a, theorem_7a_closed, theorem_7b, theorem_7c, theorem_7d,
 };
 pub use paper::{theorem_1, theorem_2, theorem_2_new_proof};
-pub use provable::{RECURSION_LIMIT, averaging_factor, theorem_5, theorem_5_recursion, theorem_6};
+pub use provable::{NoiseRecursion, RECURSION_LIMIT, averaging_factor, theorem_5, theorem_5_recursion, theorem_6};
 pub use sharper::{theorem_1_repaired_steps, theorem_1_sharp};
 
 /// What every regret bound of this module is about.

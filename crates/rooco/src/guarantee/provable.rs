@@ -65,22 +65,13 @@ pub fn theorem_5_recursion(c: &Constants, k: f64, gamma: Option<f64>) -> Guarant
 /// **Theorem 6**: the same algorithm, with the noise at the optimum σ_* in place of G. A recursion of O(T) operations, valid
 /// for every T. Informally 2L̂D₁² + (σ_*²/λ)(ln T + 2).
 ///
-/// The state describes w_t: Q ≥ E‖w_t - w*‖², V ≥ Σ_i E‖w_t - w_t^(i)‖² over the swapped rows i < t, S and S^X as in Lemma C.
+/// [`NoiseRecursion`] is its state, round by round.
 /// The population part is (a), the distance (b) *with the positive part* (1 - 2ηλ)_+, without which it is false
 /// (tests/theorem_6_needs_the_positive_part.rs), the stability (c); docs/theory.md has the proof. The free parameters
 /// c_t = c₀√(x_t/K) are taken from a small grid; every choice is valid, so the smallest value is.
 pub fn theorem_6(c: &Constants, k: f64, gamma: Option<f64>) -> Guarantee {
-    let sigma = c.sigma_star.map_or(f64::NAN, |s| s.value);
-    let sigma_v = c.sigma_v.or(c.sigma_star).map_or(f64::NAN, |s| s.value);
-    let mut conditions = conditions(c, k, gamma);
-    conditions.extend([
-        Condition::new(
-            sigma >= 0.0 && sigma.is_finite() && (0.0..=sigma).contains(&sigma_v),
-            "0 ≤ σ_v ≤ σ_* known",
-            "give σ_*, or compute a valid one from all rows after the run (see certificate)",
-        ),
-        recursion_is_affordable(c),
-    ]);
+    let mut conditions = noise_conditions(c, k, gamma);
+    conditions.push(recursion_is_affordable(c));
     let mut uses = vec![("G", c.g), ("β", c.beta), ("λ", c.lambda), ("L", c.l), ("D₁", c.d1), ("D", c.diameter)];
     uses.extend(c.sigma_star.map(|s| ("σ_*", s)));
     uses.extend(c.sigma_v.map(|s| ("σ_v", s)));
@@ -91,56 +82,139 @@ pub fn theorem_6(c: &Constants, k: f64, gamma: Option<f64>) -> Guarantee {
         conditions,
         uses: &uses,
     }
-    .state(c, || noise_recursion(c, k, gamma, sigma, sigma_v))
+    .state(c, || {
+        let Some(mut r) = NoiseRecursion::new(c, k, gamma) else { return f64::INFINITY };
+        let mut gap = 0.0;
+        for _ in 0..c.horizon {
+            r.advance();
+            gap += r.gap;
+        }
+        averaging_factor(gamma) * r.population() + gap
+    })
 }
 
-/// The recursion at the end of docs/theory.md.
-fn noise_recursion(c: &Constants, k: f64, gamma: Option<f64>, sigma: f64, sigma_v: f64) -> f64 {
-    let (g, beta, lambda, l, d) = (c.g.value, c.beta.value, c.lambda.value, c.l.value, c.diameter.value);
-    let (d1, t_all) = (c.d1.value, c.t());
-    let noise = sigma * sigma;
-    // c₀ is allowed if L(1+c₀)/2 < K; then L(1+c_t)/2 < x_t in every later round too.
-    let grid: Vec<f64> = [0.01, 0.03, 0.1, 0.3, 0.6, 1.0, 2.0, 4.0].into_iter().filter(|c0| l * (1.0 + c0) / 2.0 < k).collect();
-    let mut population = vec![(0.0, 0.0); grid.len()];
-    // Two distinct uniform rows differ by 2σ_v²·T/(T-1) in the mean square.
-    let spread = if c.horizon > 1 { (2.0 * t_all / (t_all - 1.0)).sqrt() * sigma_v } else { f64::INFINITY };
+/// The recursion of Theorem 6, round by round. After [`advance`](Self::advance) the fields speak about the round it entered.
+#[derive(Clone, Debug)]
+pub struct NoiseRecursion {
+    c: Constants,
+    k: f64,
+    gamma: Option<f64>,
+    sigma: f64,
+    sigma_v: f64,
+    /// √(2T/(T-1))·σ_v: how much two distinct uniform rows differ at w*, in the mean square.
+    spread: f64,
+    t: u64,
+    /// Q_t ≥ E‖w_t - w*‖².
+    pub q: f64,
+    /// V_t ≥ Σ_{i<t} E‖w_t - w_t^(i)‖².
+    pub v: f64,
+    /// 2G·s_{t-1} ≥ Σ_{i<t} E‖w_t - w_t^(i)‖ (Lemma C).
+    pub s: f64,
+    /// s^X_{t-1} ≥ Σ_{i<t} E‖w_t - w_t^(i)‖, with the noise in place of 2G.
+    pub sx: f64,
+    /// At least E[f(played; z_t) - F(played)].
+    pub gap: f64,
+    /// Σ η up to and including this round.
+    pub steps: f64,
+    /// At least E Σ F(w_s) - F* up to and including this round, for plain play, by (a); one a c₀.
+    population: Vec<Population>,
+    played: [f64; 4],
+}
 
-    let (mut q, mut v, mut s, mut sx) = (d1 * d1, 0.0_f64, 0.0, 0.0);
-    let (mut q_bar, mut v_bar, mut s_bar, mut sx_bar) = (0.0, 0.0, 0.0, 0.0);
-    let (mut steps, mut gap) = (0.0, 0.0);
-    for t in 1..=c.horizon {
-        let x = k + lambda * (t - 1) as f64;
-        let eta = 1.0 / x;
+#[derive(Clone, Copy, Debug)]
+struct Population {
+    c0: f64,
+    sum: f64,
+    y: f64,
+}
+
+impl NoiseRecursion {
+    /// Before the first round. `None` if σ_* is unknown or a constant rules the recursion out.
+    pub fn new(c: &Constants, k: f64, gamma: Option<f64>) -> Option<Self> {
+        let sigma = c.sigma_star?.value;
+        let sigma_v = c.sigma_v.map_or(sigma, |s| s.value);
+        if !noise_conditions(c, k, gamma).iter().all(|c| c.holds) {
+            return None;
+        }
+        // c₀ is allowed if L(1+c₀)/2 < K; then L(1+c_t)/2 < x_t in every later round too.
+        let grid = [0.01, 0.03, 0.1, 0.3, 0.6, 1.0, 2.0, 4.0].into_iter().filter(|c0| c.l.value * (1.0 + c0) / 2.0 < k);
+        let spread = if c.horizon > 1 { (2.0 * c.t() / (c.t() - 1.0)).sqrt() * sigma_v } else { f64::INFINITY };
+        Some(NoiseRecursion {
+            c: *c,
+            k,
+            gamma,
+            sigma,
+            sigma_v,
+            spread,
+            t: 0,
+            q: c.d1.value * c.d1.value,
+            v: 0.0,
+            s: 0.0,
+            sx: 0.0,
+            gap: 0.0,
+            steps: 0.0,
+            population: grid.map(|c0| Population { c0, sum: 0.0, y: 0.0 }).collect(),
+            played: [0.0; 4],
+        })
+    }
+
+    /// Enters the next round.
+    pub fn advance(&mut self) {
+        if self.t > 0 {
+            self.learn();
+        }
+        self.t += 1;
+        let (c, t_all, t) = (&self.c, self.c.t(), self.t);
+        let (g, beta, l, lambda) = (c.g.value, c.beta.value, c.l.value, c.lambda.value);
 
         // The played point, then what f(played; z_t) exceeds F(played) by. (NaN = ∞·0 loses against any number in `min`.)
-        average(&mut q_bar, q, t, gamma);
-        average(&mut v_bar, v, t, gamma);
-        average(&mut s_bar, s, t, gamma);
-        average(&mut sx_bar, sx, t, gamma);
-        if t > 1 {
-            let before = (t - 1) as f64;
-            let b = (sigma_v + beta * q_bar.sqrt()) * (before * v_bar).sqrt();
-            gap += b.min(g * sx_bar).min(2.0 * g * g * s_bar) / t_all;
+        for (bar, value) in self.played.iter_mut().zip([self.q, self.v, self.s, self.sx]) {
+            average(bar, value, t, self.gamma);
         }
+        let [q, v, s, sx] = self.played;
+        let b = (self.sigma_v + beta * q.sqrt()) * ((t - 1) as f64 * v).sqrt();
+        self.gap = if t == 1 { 0.0 } else { b.min(g * sx).min(2.0 * g * g * s) / t_all };
 
-        // (a) population, one sum for every c₀.
-        for (&c0, (sum, y_before)) in grid.iter().zip(&mut population) {
-            let c_t = c0 * (x / k).sqrt();
+        // (a) population, one sum for every c₀; c_t = c₀√(x_t/K).
+        let x = self.x();
+        let eta = 1.0 / x;
+        for p in &mut self.population {
+            let c_t = p.c0 * (x / self.k).sqrt();
             let b = eta * l * (1.0 + c_t) / 2.0;
             let y = x / (1.0 - b);
-            *sum += (y - *y_before - lambda).max(0.0) * q / 2.0 + (1.0 + 1.0 / c_t) * noise * eta / (2.0 * (1.0 - b));
-            *y_before = y;
+            p.sum += (y - p.y - lambda).max(0.0) * self.q / 2.0;
+            p.sum += (1.0 + 1.0 / c_t) * self.sigma * self.sigma * eta / (2.0 * (1.0 - b));
+            p.y = y;
         }
-        steps += eta;
+        self.steps += eta;
+    }
+
+    /// At least E Σ F(w_s) - F* so far, for plain play.
+    pub fn population(&self) -> f64 {
+        let (d1, g) = (self.c.d1.value, self.c.g.value);
+        let by_lipschitz = (self.k - self.c.lambda.value) * d1 * d1 / 2.0 + g * g / 2.0 * self.steps;
+        self.population.iter().map(|p| p.sum).fold(by_lipschitz, f64::min)
+    }
+
+    /// x_t = 1/η_t.
+    fn x(&self) -> f64 {
+        self.k + self.c.lambda.value * (self.t - 1) as f64
+    }
+
+    /// From w_t to w_{t+1}.
+    fn learn(&mut self) {
+        let (c, t_all, x) = (&self.c, self.c.t(), self.x());
+        let (g, beta, lambda, l, d) = (c.g.value, c.beta.value, c.lambda.value, c.l.value, c.diameter.value);
+        let (eta, q, v, sigma) = (1.0 / x, self.q, self.v, self.sigma);
 
         // (c) stability.
         let nu = lambda * (1.0 - eta * l / 2.0) - 2.0 * beta / t_all;
-        let swap = (2.0 * g).min(spread + 2.0 * beta * q.sqrt());
-        v = (1.0 - 2.0 * eta * nu).max(0.0) * v
+        let swap = (2.0 * g).min(self.spread + 2.0 * beta * q.sqrt());
+        self.v = (1.0 - 2.0 * eta * nu).max(0.0) * v
             + eta * eta * swap * swap
-            + 2.0 * eta / t_all * (1.0 + eta * beta) * swap * ((t - 1) as f64 * v).sqrt();
-        sx = (1.0 - eta * nu) * sx + eta * swap;
-        s = (1.0 - eta * nu) * s + eta;
+            + 2.0 * eta / t_all * (1.0 + eta * beta) * swap * ((self.t - 1) as f64 * v).sqrt();
+        self.sx = (1.0 - eta * nu) * self.sx + eta * swap;
+        self.s = (1.0 - eta * nu) * self.s + eta;
 
         // (b) distance.
         let by_noise = if sigma == 0.0 {
@@ -148,14 +222,11 @@ fn noise_recursion(c: &Constants, k: f64, gamma: Option<f64>, sigma: f64, sigma_
         } else {
             let most = 2.0 * x / l - 1.0;
             let c_t = if q > 0.0 { (sigma / (l * lambda * q).sqrt()).min(most) } else { most };
-            (1.0 - 2.0 * eta * lambda + eta * eta * (1.0 + c_t) * l * lambda) * q + eta * eta * (1.0 + 1.0 / c_t) * noise
+            (1.0 - 2.0 * eta * lambda + eta * eta * (1.0 + c_t) * l * lambda) * q + eta * eta * (1.0 + 1.0 / c_t) * sigma * sigma
         };
         let by_lipschitz = (1.0 - 2.0 * eta * lambda).max(0.0) * q + eta * eta * g * g;
-        q = by_noise.min(by_lipschitz).min(d * d);
+        self.q = by_noise.min(by_lipschitz).min(d * d);
     }
-    let by_lipschitz = (k - lambda) * d1 * d1 / 2.0 + g * g / 2.0 * steps;
-    let best = population.iter().map(|p| p.0).fold(by_lipschitz, f64::min);
-    averaging_factor(gamma) * best + gap
 }
 
 /// One round of the γ-average: bar ← bar + ρ_t(value - bar), ρ_t = (γ+1)/(t+γ); plain play keeps the value.
@@ -182,6 +253,19 @@ fn conditions(c: &Constants, k: f64, gamma: Option<f64>) -> Vec<Condition> {
     if let Some(gamma) = gamma {
         conditions.push(Condition::new(gamma > 0.0 && gamma.is_finite(), format!("γ > 0 (γ = {gamma})"), "choose γ = 3"));
     }
+    conditions
+}
+
+/// The same, and σ_* known.
+fn noise_conditions(c: &Constants, k: f64, gamma: Option<f64>) -> Vec<Condition> {
+    let sigma = c.sigma_star.map_or(f64::NAN, |s| s.value);
+    let sigma_v = c.sigma_v.map_or(sigma, |s| s.value);
+    let mut conditions = conditions(c, k, gamma);
+    conditions.push(Condition::new(
+        sigma.is_finite() && (0.0..=sigma).contains(&sigma_v),
+        "0 ≤ σ_v ≤ σ_* known",
+        "give σ_*, or compute a valid one from all rows after the run (see certificate)",
+    ));
     conditions
 }
 
