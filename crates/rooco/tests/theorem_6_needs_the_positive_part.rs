@@ -31,5 +31,5 @@ fn a_counterexample() {
     r.advance();
     assert_eq!(r.q, 4.0);
     r.advance();
-    assert!((truth..4.0).contains(&r.q), "Q_2 = {}", r.q);
+    assert!((truth..=4.0).contains(&r.q), "Q_2 = {}", r.q);
 }
