@@ -17,7 +17,7 @@ pub trait Point {
     fn at(&self, i: usize) -> f64;
     /// ‖w‖².
     fn norm_squared(&self) -> f64;
-    /// ⟨w, u⟩ for a whole vector, O(d).
+    /// ⟨w, u⟩ for a whole vector: O(d), or O(1) if u is the anchor of weights that track their norm.
     fn dot_dense(&self, u: &[f64]) -> f64;
     /// Writes w out, O(d).
     fn write(&self, out: &mut [f64]);

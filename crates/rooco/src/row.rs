@@ -63,7 +63,7 @@ impl<'a> Features<'a> {
     }
 
     /// The stored (coordinate, value) pairs.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> + 'a {
+    pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> + use<'a> {
         let (index, value): (&[u32], &[f64]) = match *self {
             Features::Dense(x) => (&[], x),
             Features::Sparse { index, value } => (index, value),

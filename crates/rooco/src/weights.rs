@@ -502,6 +502,12 @@ impl Point for Level<'_> {
     }
     fn dot_dense(&self, g: &[f64]) -> f64 {
         let c = &self.w.coef[self.level];
+        if let (Some(gram), Some(u)) = (&self.w.gram, &self.w.anchor) {
+            // The tracked inner products know ⟨w, u⟩ already.
+            if std::ptr::eq(&u[..], g) {
+                return c.iter().zip(&gram[U]).map(|(c, product)| c * product).sum();
+            }
+        }
         let mut sum: f64 = self.w.basis[..=self.level].iter().zip(c).map(|(m, c)| c * kernel::dot(m, g)).sum();
         if let Some(u) = &self.w.anchor {
             sum += c[U] * kernel::dot(u, g);

@@ -1,6 +1,6 @@
 //! Losses weight·φ(⟨w, x⟩, y): two functions are a whole loss.
 
-use super::{Loss, RowConstants};
+use super::{Loss, RowConstants, times};
 use crate::domain::Domain;
 use crate::gradient::Gradient;
 use crate::linalg::Symmetric;
@@ -30,6 +30,17 @@ pub trait Pointwise: Send + Sync {
     /// The largest |∂φ/∂p| on the interval. The default is right for a monotone slope, that is for a convex φ.
     fn steepest(&self, p: Interval, y: f64) -> f64 {
         self.slope(p.lo, y).abs().max(self.slope(p.hi, y).abs())
+    }
+
+    /// The p at which ∂²φ/∂p² jumps, in any order. Name them if φ is quadratic between them: then the constants of
+    /// combinations such as [`NoisyLabels`](super::NoisyLabels) are exact. Without them they are still valid.
+    fn kinks(&self, _y: f64) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// True if ∂²φ/∂p² is the same for y = +1 and y = -1: then correcting labels keeps φ convex.
+    fn curvature_ignores_label(&self) -> bool {
+        false
     }
 
     /// True if φ is quadratic in p.
@@ -79,10 +90,8 @@ impl<P: Pointwise> Loss for Linear<P> {
     fn constants(&self, domain: &dyn Domain, z: Row<'_>) -> RowConstants {
         let (lo, hi) = self.curvature(domain, z);
         let xx = z.x.norm_squared();
-        RowConstants {
-            g: z.weight.abs() * self.0.steepest(domain.score_range(z.x), z.y) * xx.sqrt(),
-            beta: lo.abs().max(hi.abs()) * xx,
-        }
+        let steepest = self.0.steepest(domain.score_range(z.x), z.y);
+        RowConstants { g: times(z.weight.abs() * xx.sqrt(), steepest), beta: lo.abs().max(hi.abs()) * xx }
     }
 
     fn minorant(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, c: &mut Symmetric) {
@@ -110,3 +119,36 @@ impl<P: Pointwise> Loss for Linear<P> {
         self.0.name()
     }
 }
+
+/// φ behind a pointer is a φ: for losses that are chosen at run time.
+macro_rules! forward_pointwise {
+    ($($pointer:ty),*) => {$(
+        impl<P: Pointwise + ?Sized> Pointwise for $pointer {
+            fn value(&self, p: f64, y: f64) -> f64 {
+                (**self).value(p, y)
+            }
+            fn slope(&self, p: f64, y: f64) -> f64 {
+                (**self).slope(p, y)
+            }
+            fn curvature(&self, p: Interval, y: f64) -> (f64, f64) {
+                (**self).curvature(p, y)
+            }
+            fn steepest(&self, p: Interval, y: f64) -> f64 {
+                (**self).steepest(p, y)
+            }
+            fn kinks(&self, y: f64) -> Vec<f64> {
+                (**self).kinks(y)
+            }
+            fn curvature_ignores_label(&self) -> bool {
+                (**self).curvature_ignores_label()
+            }
+            fn is_quadratic(&self) -> bool {
+                (**self).is_quadratic()
+            }
+            fn name(&self) -> String {
+                (**self).name()
+            }
+        }
+    )*};
+}
+forward_pointwise!(Box<P>, &P);

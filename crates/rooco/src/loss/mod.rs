@@ -2,20 +2,65 @@
 //!
 //! To add a loss that depends on x through ⟨w, x⟩ only, implement [`Pointwise`] (φ and its slope) and wrap it in
 //! [`Linear`]. For anything else implement [`Loss`]. [`testing::check_loss`](crate::testing::check_loss) tests either.
+//!
+//! | loss | file | is a row of positive weight convex? |
+//! |---|---|---|
+//! | [`Squared`] | `squared.rs` | yes |
+//! | [`Logistic`] | `logistic.rs` | yes |
+//! | [`Huber`] | `huber.rs` | yes |
+//! | [`SquaredHinge`] | `squared_hinge.rs` | yes |
+//! | [`SmoothedHinge`] | `smoothed_hinge.rs` | yes |
+//! | [`Softmax`], also under randomised response | `softmax.rs` | yes |
+//! | [`NoisyLabels`] of logistic or squared | `noisy_labels.rs` | yes |
+//! | [`NoisyLabels`] of a hinge or Huber | `noisy_labels.rs` | **no** |
+//! | [`PositiveUnlabelled`] of logistic or squared | `positive_unlabelled.rs` | yes (known positives are linear) |
+//! | [`PositiveUnlabelled`] of a hinge or Huber | `positive_unlabelled.rs` | **no** |
+//! | [`Quadratic`] | `quadratic.rs` | if its matrix is |
+//! | [`ErrorsInVariables`] | `errors_in_variables.rs` | **no** |
+//! | [`MissingAtRandom`] | `missing_at_random.rs` | **no** |
+//! | [`ShiftInvertPca`] | `shift_invert_pca.rs` | **no**, if ‖x‖² exceeds the shift |
+//! | [`Ridge`] of any loss | `ridge.rs` | as the loss, λ better |
+//!
+//! A row of negative weight has the opposite curvature. Every loss takes either sign; only the sum has to be convex.
 
 use std::sync::Arc;
 
 use crate::domain::Domain;
 use crate::gradient::Gradient;
 use crate::linalg::Symmetric;
-use crate::point::Point;
+use crate::point::{Dense, Point};
 use crate::row::{Features, Row};
 
+mod errors_in_variables;
+mod huber;
 mod linear;
+mod logistic;
+mod missing_at_random;
+mod noisy_labels;
+mod positive_unlabelled;
+mod quadratic;
+mod ridge;
+mod shift_invert_pca;
+mod smoothed_hinge;
+mod softmax;
 mod squared;
+mod squared_hinge;
+mod two_labels;
 
+pub use errors_in_variables::{ErrorsInVariables, Noise};
+pub use huber::Huber;
 pub use linear::{Interval, Linear, Pointwise};
+pub use logistic::Logistic;
+pub use missing_at_random::MissingAtRandom;
+pub use noisy_labels::NoisyLabels;
+pub use positive_unlabelled::PositiveUnlabelled;
+pub use quadratic::Quadratic;
+pub use ridge::Ridge;
+pub use shift_invert_pca::ShiftInvertPca;
+pub use smoothed_hinge::SmoothedHinge;
+pub use softmax::Softmax;
 pub use squared::Squared;
+pub use squared_hinge::SquaredHinge;
 
 /// The loss f(w; z) of a decision w on a row z. One row's loss may be non-convex; only the sum has to be convex.
 pub trait Loss: Send + Sync {
@@ -90,6 +135,39 @@ pub struct RowConstants {
     pub g: f64,
     /// ‖∇f(v; z) - ∇f(w; z)‖ ≤ beta·‖v - w‖ on W.
     pub beta: f64,
+}
+
+/// The label as ±1: y > 0 is +1, y ≤ 0 is -1, so that 0/1 labels are understood too. NaN stays NaN.
+#[inline]
+fn side(y: f64) -> f64 {
+    if y > 0.0 {
+        1.0
+    } else if y <= 0.0 {
+        -1.0
+    } else {
+        y
+    }
+}
+
+/// a·b where 0·∞ = 0: a row that does not count has constants 0, on an unbounded domain too.
+#[inline]
+fn times(a: f64, b: f64) -> f64 {
+    if a == 0.0 || b == 0.0 { 0.0 } else { a * b }
+}
+
+/// G of a quadratic f(·; z) from its β: ‖∇f(w)‖ ≤ ‖∇f(c)‖ + β‖w - c‖, with c the origin or the domain's centre, whichever is better.
+fn g_of_quadratic(loss: &dyn Loss, domain: &dyn Domain, z: Row<'_>, beta: f64) -> f64 {
+    let zero = vec![0.0; loss.features(z.x).max(domain.dim().unwrap_or(0))];
+    let from = |c: &[f64]| {
+        let (mut g, mut written) = (Gradient::new(1), vec![0.0; c.len()]);
+        loss.gradient(&Dense(c), z, &mut g);
+        g.add_to(1.0, &Dense(c), z.x, loss.anchor(), &mut written);
+        Features::Dense(&written).norm() + times(beta, domain.radius_from(c))
+    };
+    match domain.anchor() {
+        Some(centre) if centre.len() >= loss.features(z.x) => from(&zero).min(from(centre)),
+        _ => from(&zero),
+    }
 }
 
 /// A loss behind a pointer is a loss.

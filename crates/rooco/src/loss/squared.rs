@@ -21,6 +21,9 @@ impl Pointwise for Squared {
     fn curvature(&self, _: Interval, _: f64) -> (f64, f64) {
         (1.0, 1.0)
     }
+    fn curvature_ignores_label(&self) -> bool {
+        true
+    }
     fn is_quadratic(&self) -> bool {
         true
     }

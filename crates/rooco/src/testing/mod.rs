@@ -2,6 +2,8 @@
 
 mod domain;
 mod learner;
+mod loss;
 
 pub use domain::check_domain;
 pub use learner::check_learner;
+pub use loss::{Attained, LossReport, check_loss};
