@@ -11,6 +11,7 @@ pub mod guarantee;
 mod kernel;
 pub mod linalg;
 pub mod loss;
+pub mod measure;
 pub mod minimise;
 pub mod play;
 pub mod point;

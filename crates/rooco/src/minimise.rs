@@ -78,8 +78,8 @@ pub fn minimise_from<L: Loss>(problem: &Problem<L>, tolerance: f64, start: Vec<f
                 .into(),
         ));
     }
-    let curvature = problem.curvature()?;
-    let sum = if problem.loss().is_quadratic() { Sum::quadratic(problem, &curvature.mean) } else { Sum::Rows(problem) };
+    let geometry = problem.geometry()?;
+    let sum = if problem.loss().is_quadratic() { Sum::quadratic(problem, &geometry.mean) } else { Sum::Rows(problem) };
     let mut w = start;
     if let Sum::Quadratic { m, b, .. } = &sum {
         // Without constraints this is the answer; with them it is a good place to start.
@@ -91,8 +91,8 @@ pub fn minimise_from<L: Loss>(problem: &Problem<L>, tolerance: f64, start: Vec<f
 
     // Quadratics: the exact smoothness of F. Others: backtracking up to a bound that is sure to do.
     let enough = match &sum {
-        Sum::Quadratic { .. } => curvature.lambda_max.max(f64::MIN_POSITIVE) * (1.0 + 1e-12),
-        Sum::Rows(_) => curvature.beta_mean.max(f64::MIN_POSITIVE),
+        Sum::Quadratic { .. } => geometry.lambda_max.max(f64::MIN_POSITIVE) * (1.0 + 1e-12),
+        Sum::Rows(_) => geometry.beta_mean.max(f64::MIN_POSITIVE),
     };
     let smoothness = if matches!(sum, Sum::Quadratic { .. }) { enough } else { enough / 64.0 };
     let mut best = certify(problem, domain, lambda, w.clone(), 0);

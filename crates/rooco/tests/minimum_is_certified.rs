@@ -70,7 +70,7 @@ fn known_minima_of_signed_squared_losses_are_found() {
             domain.project(&mut w_star);
             let shape =
                 Problem::new(rows.iter().map(|(x, c)| Row::dense(x, 0.0).weighted(*c)), Linear(Squared), WholeSpace).unwrap();
-            let m = &shape.curvature().unwrap().mean;
+            let m = &shape.geometry().unwrap().mean;
             let a: Vec<f64> = m.solve(&minus(&u, &w_star)).unwrap().iter().zip(&w_star).map(|(s, w)| s + w).collect();
             let z = rows.iter().map(|(x, c)| Row::dense(x, dot(x, &a)).weighted(*c));
             let name = domain.name();
@@ -158,11 +158,11 @@ fn the_constants_hold_for_every_pair_of_points() {
             let problem = Problem::new(z(), Linear(Squared), domain()).unwrap();
             let ratio = hold(&problem, &mut r);
             assert!(ratio > 0.99, "L of a quadratic is exact, but only {ratio} of it was found");
-            problem.curvature().unwrap().rule
+            problem.geometry().unwrap().rule
         } else {
             let problem = Problem::new(z(), Linear(Softplus), domain()).unwrap();
             hold(&problem, &mut r);
-            problem.curvature().unwrap().rule
+            problem.geometry().unwrap().rule
         };
         match case {
             0..=2 => assert_eq!(rule, Rule::Quadratic),
@@ -174,7 +174,7 @@ fn the_constants_hold_for_every_pair_of_points() {
 
 /// Checks the constants on random pairs; returns the largest share of L that was found.
 fn hold<P: Pointwise>(problem: &Problem<Linear<P>>, r: &mut Random) -> f64 {
-    let c = problem.curvature().unwrap();
+    let c = problem.geometry().unwrap();
     let (d, t) = (problem.dim(), problem.len());
     let mut share = 0.0f64;
     for _ in 0..2000 {
@@ -214,6 +214,8 @@ fn the_noise_and_the_start_are_bounded_at_the_true_minimiser() {
     poor.value = problem.gradient(&poor.w, &mut g);
     poor.gap = rooco::certificate::gap_strong(problem.domain(), exact.lambda, &poor.w, &g);
     let w1 = problem.start();
+    let c = problem.curvature().unwrap();
+    assert!((c.lambda(), c.l()) == (exact.lambda, problem.geometry().unwrap().l) && c.l() < c.beta() * c.beta() / c.lambda());
     let truth = problem.noise(&exact.w);
     let distance = minus(&w1, &exact.w);
     for minimum in [&exact, &poor] {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Problem;
+use crate::algorithm::Curvature;
 use crate::error::{Error, Result};
 use crate::guarantee::{Constant, Constants};
 use crate::kernel::dot;
@@ -44,7 +45,7 @@ impl fmt::Display for Rule {
 
 /// What all rows together say about slopes and curvatures on W.
 #[derive(Clone, Debug)]
-pub struct Curvature {
+pub struct Geometry {
     /// G, the largest of the rows' bounds on ‖∇f(w; z)‖.
     pub g: f64,
     /// β, the largest of the rows' smoothness constants.
@@ -67,18 +68,24 @@ pub struct Curvature {
 }
 
 impl<L: Loss> Problem<L> {
-    /// The curvature of the sum, computed at the first call: O(T·nnz²) and one d×d eigenvalue problem (two more for L).
-    pub fn curvature(&self) -> Result<&Curvature> {
-        if let Some(c) = self.curvature.get() {
+    /// β, λ and L for the algorithms, computed from all rows. Errs unless the sum is strongly convex.
+    pub fn curvature(&self) -> Result<Curvature> {
+        let (lambda, g) = (self.convexity()?, self.geometry()?);
+        Curvature::new(g.beta, lambda)?.with_l(g.l)
+    }
+
+    /// G, β, λ, L and the mean curvature, computed at the first call: O(T·nnz²) and one d×d eigenvalue problem (two more for L).
+    pub fn geometry(&self) -> Result<&Geometry> {
+        if let Some(c) = self.geometry.get() {
             return Ok(c);
         }
-        let computed = self.compute_curvature()?;
-        Ok(self.curvature.get_or_init(|| computed))
+        let computed = self.compute_geometry()?;
+        Ok(self.geometry.get_or_init(|| computed))
     }
 
     /// λ, or an error that says which L2 would make the sum convex.
     pub fn convexity(&self) -> Result<f64> {
-        let lambda = self.curvature()?.lambda;
+        let lambda = self.geometry()?.lambda;
         match (lambda < 0.0, self.loss.is_quadratic()) {
             (false, _) => Ok(lambda),
             (true, true) => Err(Error::NotConvex { curvature: lambda }),
@@ -96,7 +103,7 @@ impl<L: Loss> Problem<L> {
         if w1.len() != self.dim {
             return Err(Error::Dimension { what: "w1".into(), expected: self.dim, found: w1.len() });
         }
-        let (c, computed) = (self.curvature()?, Constant::computed);
+        let (c, computed) = (self.geometry()?, Constant::computed);
         let diameter = self.domain.diameter();
         let mut d1 = self.domain.radius_from(w1).min(diameter);
         let mut constants =
@@ -128,7 +135,7 @@ impl<L: Loss> Problem<L> {
         ((square / t).sqrt(), (centred / t).sqrt())
     }
 
-    fn compute_curvature(&self) -> Result<Curvature> {
+    fn compute_geometry(&self) -> Result<Geometry> {
         let (d, domain, loss) = (self.dim, self.domain.as_ref(), &self.loss);
         if d > MAX_DIM {
             return Err(Error::Unsupported(format!(
@@ -173,7 +180,7 @@ impl<L: Loss> Problem<L> {
             offer(beta * (1.0 + 2.0 * n / lambda), Rule::Signed);
             offer(beta_rms * beta_rms / lambda, Rule::Smooth);
         }
-        Ok(Curvature { g, beta, beta_rms, beta_mean, lambda, lambda_max: hi, l: best.0, rule: best.1, mean })
+        Ok(Geometry { g, beta, beta_rms, beta_mean, lambda, lambda_max: hi, l: best.0, rule: best.1, mean })
     }
 
     /// mean(A_z²) for quadratics, if it does not take too long.

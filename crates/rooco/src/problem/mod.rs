@@ -1,13 +1,13 @@
 //! A finite problem in memory: T rows, a loss and a domain, F(w) = mean of f(w; z_t).
 //!
 //! A stream needs none of this. It is for what takes all rows at once: the true constants, the certified minimum
-//! ([`minimise`](crate::minimise::minimise)).
+//! ([`minimise`](crate::minimise::minimise)), the regret and its relatives ([`measure`](crate::measure)).
 
 mod constants;
 
 use std::sync::OnceLock;
 
-pub use constants::{Curvature, Rule};
+pub use constants::{Geometry, Rule};
 
 use crate::domain::Domain;
 use crate::draw::Past;
@@ -24,7 +24,7 @@ pub struct Problem<L> {
     loss: L,
     domain: Box<dyn Domain>,
     dim: usize,
-    curvature: OnceLock<Curvature>,
+    geometry: OnceLock<Geometry>,
 }
 
 impl<L: Loss> Problem<L> {
@@ -65,7 +65,7 @@ impl<L: Loss> Problem<L> {
         if needed > dim {
             return Err(Error::Dimension { what: "the domain".into(), expected: needed, found: dim });
         }
-        Ok(Problem { rows, loss, domain, dim, curvature: OnceLock::new() })
+        Ok(Problem { rows, loss, domain, dim, geometry: OnceLock::new() })
     }
 
     /// T.
