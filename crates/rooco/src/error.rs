@@ -152,6 +152,14 @@ pub enum Error {
         /// What was wrong with the last one.
         last: Box<Error>,
     },
+    /// Rows that wait on disk could not be written or read back.
+    #[error("{}: {what}", file.display())]
+    Store {
+        /// Which file or directory.
+        file: PathBuf,
+        /// What went wrong and the way out.
+        what: String,
+    },
     /// The operating system refused.
     #[error("{}: {source}", file.display())]
     Io {

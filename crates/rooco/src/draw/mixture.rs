@@ -1,8 +1,10 @@
 //! The mixture: every round uses the fresh row and a past one, in the shares that make the gradient unbiased.
 
+use std::path::PathBuf;
+
 use super::draws::{Replays, Rule};
 use super::reservoir::{load, save};
-use super::{Draw, Drawn, Draws, MemoryStore, Past, Store};
+use super::{DiskStore, Draw, Drawn, Draws, MemoryStore, Past, Store};
 use crate::error::Result;
 use crate::row::Row;
 use crate::state::State;
@@ -30,6 +32,12 @@ impl Mixture {
     pub fn planned(horizon: u64, draws: Draws) -> Result<Self> {
         let replays = Self::replays(horizon, draws)?;
         Self::with_store(replays.clone(), MemoryStore::new(replays)?)
+    }
+
+    /// The same draws and the same rows, which wait in files in `directory`; about `memory` bytes of memory, whatever T is.
+    pub fn on_disk(horizon: u64, draws: Draws, directory: impl Into<PathBuf>, memory: usize) -> Result<Self> {
+        let replays = Self::replays(horizon, draws)?;
+        Self::with_store(replays.clone(), DiskStore::new(replays, directory, memory)?)
     }
 
     /// The replays of the mixture, for a store that plans ahead. From a given list of u_t in 1..=T, as Algorithm 1 takes it,

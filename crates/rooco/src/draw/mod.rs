@@ -12,11 +12,13 @@
 //! |---|---|---|
 //! | [`Past`] | every row | the algorithm as it is written |
 //! | [`MemoryStore`] | the rows that a later round will replay, at most 0.1994 T (mixture: T/4), and 4 bytes a round | needs T |
+//! | [`DiskStore`] | a budget, whatever T is | needs T, and a directory |
 
 use crate::error::Result;
 use crate::row::Row;
 use crate::state::State;
 
+mod block_file;
 mod draws;
 mod fresh;
 mod mixture;
@@ -25,7 +27,9 @@ mod plan;
 mod prefetch;
 mod reservoir;
 mod slab;
+mod store_disk;
 mod store_memory;
+mod time_forward;
 
 pub use draws::{Draws, Replays, Rule};
 pub use fresh::Fresh;
@@ -33,6 +37,7 @@ pub use mixture::Mixture;
 pub use past::Past;
 pub use plan::Plan;
 pub use reservoir::Reservoir;
+pub use store_disk::DiskStore;
 pub use store_memory::MemoryStore;
 
 /// The row or rows whose gradient drives a round.

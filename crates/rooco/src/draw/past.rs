@@ -91,9 +91,17 @@ impl Past {
         (self.len, self.width) = (0, None);
     }
 
-    /// Bytes of memory in use.
-    pub fn bytes(&self) -> usize {
-        8 * self.value.capacity() + 4 * self.index.capacity() + 16 * self.end.capacity()
+    /// Bytes that the rows take.
+    pub(super) fn used_bytes(&self) -> usize {
+        8 * self.value.len() + 4 * self.index.len() + 16 * self.end.len()
+    }
+
+    /// Room for so many bytes of rows, so that nothing is copied on the way there. Memory counts once it is touched.
+    pub(super) fn reserve_bytes(&mut self, bytes: usize) {
+        // If the system will not promise so much, the arrays grow as they need to.
+        let _ = self.value.try_reserve_exact(bytes / 8);
+        let _ = self.index.try_reserve_exact(bytes / 8);
+        let _ = self.end.try_reserve_exact(bytes / 32);
     }
 
     /// The arrays to save.

@@ -1,8 +1,10 @@
 //! Line 4 of Algorithm 1: rows drawn so that they are independent and uniform over all T rows, although the stream
 //! comes without replacement.
 
+use std::path::PathBuf;
+
 use super::draws::{Replays, Rule};
-use super::{Draw, Drawn, Draws, MemoryStore, Past, Store};
+use super::{DiskStore, Draw, Drawn, Draws, MemoryStore, Past, Store};
 use crate::error::Result;
 use crate::row::Row;
 use crate::state::State;
@@ -26,6 +28,12 @@ impl Reservoir {
     pub fn planned(horizon: u64, draws: Draws) -> Result<Self> {
         let replays = Self::replays(horizon, draws)?;
         Self::with_store(replays.clone(), MemoryStore::new(replays)?)
+    }
+
+    /// The same draws and the same rows, which wait in files in `directory`; about `memory` bytes of memory, whatever T is.
+    pub fn on_disk(horizon: u64, draws: Draws, directory: impl Into<PathBuf>, memory: usize) -> Result<Self> {
+        let replays = Self::replays(horizon, draws)?;
+        Self::with_store(replays.clone(), DiskStore::new(replays, directory, memory)?)
     }
 
     /// The replays of line 4, for a store that plans ahead.
