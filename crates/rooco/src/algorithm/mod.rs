@@ -14,12 +14,14 @@
 //! | [`provable`] | reservoir or mixture | 1/(L̂+λ(t-1)) | w_t or average | T5, T6 | rows |
 //! | [`algorithm_2_prime`] | fresh | 1/(λt(1-κ(t-1)/2T)) | freeze at ⌈T/κ⌉ | T7a | O(d) |
 //! | [`frozen_sgd`] | fresh | 1/(qλt) or min{1/β, 2/(λt)} | freeze at T-n₀ | T7b | O(d) |
+//! | [`Auto`] (the default) | fresh | four AdaGrad lanes, nothing to tune | average of 8 candidates | none; measured | 64 bytes a feature |
 //! | [`constant_step_sgd`] | reservoir | constant | w_t | T8b (F only convex) | rows |
 
 use crate::error::Result;
 use crate::row::{Features, Row};
 use crate::state::State;
 
+mod auto;
 mod convex;
 mod curvature;
 mod fresh;
@@ -30,6 +32,7 @@ mod saga_sgd;
 mod sgd;
 mod sgd_without_replacement;
 
+pub use auto::{Auto, AutoLoss, ClampedModel, Eight};
 pub use convex::{Regulariser, constant_step_sgd, constant_step_size, convex_reservoir_sgd, convex_sgd_without_replacement};
 pub use curvature::{Cap, Curvature};
 pub use fresh::{FrozenSteps, algorithm_2_prime, frozen_sgd, tau_prime};

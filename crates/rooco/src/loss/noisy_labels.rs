@@ -48,6 +48,17 @@ impl<P: Pointwise> NoisyLabels<P> {
         Self::new(inner, rho, rho)
     }
 
+    /// φ.
+    pub(crate) fn inner(&self) -> &P {
+        &self.inner
+    }
+
+    /// (a, b) with φ̃(p, y) = a·φ(p, +1) + b·φ(p, -1).
+    pub(crate) fn parts(&self, y: f64) -> (f64, f64) {
+        let pair = self.pair(y);
+        (pair.a, pair.b)
+    }
+
     #[inline]
     fn pair(&self, y: f64) -> TwoLabels<'_, P> {
         let delta = 1.0 - self.rho_plus - self.rho_minus;

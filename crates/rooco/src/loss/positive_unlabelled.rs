@@ -40,6 +40,17 @@ impl<P: Pointwise> PositiveUnlabelled<P> {
         Ok(PositiveUnlabelled { inner, prior, share })
     }
 
+    /// φ.
+    pub(crate) fn inner(&self) -> &P {
+        &self.inner
+    }
+
+    /// (a, b) with φ̃(p, y) = a·φ(p, +1) + b·φ(p, -1).
+    pub(crate) fn parts(&self, y: f64) -> (f64, f64) {
+        let pair = self.pair(y);
+        (pair.a, pair.b)
+    }
+
     #[inline]
     fn pair(&self, y: f64) -> TwoLabels<'_, P> {
         let y = side(y);

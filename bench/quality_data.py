@@ -1,0 +1,136 @@
+"""The ten data sets of the quality table, prepared alike for every learner.
+
+Each set becomes a scipy CSR matrix with an intercept column of ones at the end, labels (±1 or a number), and a split of
+75/25 by numpy's default_rng(0).permutation (MNIST: its own test set). The training rows stay in the order of that permutation;
+other orders permute them again.
+"""
+
+import gzip
+import pathlib
+import struct
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+REGRESSION = {"diamonds", "diamraw", "nycreg", "nycregraw"}
+SETS = ["clickbait", "nyclate", "acs", "acsraw", "mnist", "flights", "diamonds", "diamraw", "nycreg", "nycregraw"]
+
+
+def split(n):
+    order = np.random.default_rng(0).permutation(n)
+    cut = int(0.75 * n)
+    return order[:cut], order[cut:]
+
+
+def one_hot(frame):
+    parts = []
+    for name in frame.columns:
+        codes, levels = pd.factorize(frame[name], sort=True)
+        parts.append(sp.csr_matrix((np.ones(len(codes)), (np.arange(len(codes)), codes)), shape=(len(codes), len(levels))))
+    return sp.hstack(parts, format="csr")
+
+
+def standardised(x, train):
+    mean, std = x[train].mean(axis=0), x[train].std(axis=0)
+    return (x - mean) / np.where(std > 0, std, 1.0)
+
+
+def svm(path):
+    from sklearn.datasets import load_svmlight_file
+
+    x, y = load_svmlight_file(str(path))
+    return x.tocsr(), np.where(y > 0, 1.0, -1.0)
+
+
+def idx(path, header):
+    with gzip.open(path) as f:
+        return np.frombuffer(f.read(), dtype=np.uint8, offset=header)
+
+
+def load(name, data):
+    """(x_train, y_train, x_test, y_test) of a set; x has an intercept column at the end."""
+    data = pathlib.Path(data)
+    if name in ("mnist", "digits"):
+        parts = []
+        for part in ("train", "t10k"):
+            x = idx(data / f"mnist-{part}-images-idx3-ubyte.gz", 16).reshape(-1, 784) / 255.0
+            digit = idx(data / f"mnist-{part}-labels-idx1-ubyte.gz", 8).astype(float)
+            parts.append((sp.csr_matrix(x), digit if name == "digits" else np.where(digit % 2 == 1, 1.0, -1.0)))
+        (x, y), (x_test, y_test) = parts
+        order = np.random.default_rng(0).permutation(len(y))
+        return with_intercept(x[order]), y[order], with_intercept(x_test), y_test
+    if name == "clickbait":
+        x, y = svm(data / "clickbait.svm.gz")
+    elif name == "nyclate":
+        x, y = svm(data / "nycflights13-late.svm.gz")
+    elif name in ("acs", "acsraw"):
+        table = pd.read_csv(data / "acs-employment-ma.csv.gz")
+        y = np.where(table["employed"] > 0, 1.0, -1.0)
+        age = np.column_stack([table["AGEP"], table["AGEP"] ** 2]).astype(float)
+        if name == "acs":
+            age = standardised(age, split(len(y))[0])
+        codes = table.drop(columns=["employed", "year", "AGEP"])
+        x = sp.hstack([one_hot(codes), sp.csr_matrix(age)], format="csr")
+    elif name == "flights":
+        table = pd.read_parquet(data / "flights-3m.parquet")
+        y = np.where(table["delay"] >= 15, 1.0, -1.0)
+        keys = pd.DataFrame({"origin": table["origin"], "destination": table["destination"], "hour": table["date"].dt.hour, "day": table["date"].dt.dayofweek})
+        x = one_hot(keys)
+    elif name in ("diamonds", "diamraw"):
+        table = pd.read_csv(data / "diamonds.csv.gz")
+        y = np.log(table["price"].to_numpy(float))
+        sizes = np.column_stack([np.log(table["carat"]), table[["depth", "table", "x", "y", "z"]]]).astype(float)
+        if name == "diamonds":
+            sizes = standardised(sizes, split(len(y))[0])
+        x = sp.hstack([sp.csr_matrix(sizes), one_hot(table[["cut", "color", "clarity"]])], format="csr")
+    elif name in ("nycreg", "nycregraw"):
+        table = pd.read_csv(data / "nycflights13.csv.gz")
+        y = table["arr_delay"].to_numpy(float)
+        columns = "dep_delay month day dow dep_min arr_min distance temp dewp humid wind_dir wind_speed precip pressure visib".split()
+        numbers = table[columns].to_numpy(float)
+        train = split(len(y))[0]
+        numbers = np.where(np.isnan(numbers), np.nanmean(numbers[train], axis=0), numbers)
+        x = sp.csr_matrix(standardised(numbers, train) if name == "nycreg" else numbers)
+    else:
+        raise SystemExit(f"unknown set {name}; known: {', '.join(SETS)}, digits")
+    train, test = split(len(y))
+    if name == "flights":
+        train, test = train[:1_000_000], test[:250_000]
+    x = with_intercept(x)
+    return x[train], y[train], x[test], y[test]
+
+
+def with_intercept(x):
+    x = sp.hstack([x, np.ones((x.shape[0], 1))], format="csr")
+    x.sort_indices()
+    x.eliminate_zeros()
+    return x
+
+
+def write_prepared(path, x, y, weight):
+    """The input of the `quality` example program."""
+    with open(path, "wb") as f:
+        f.write(struct.pack("<QQ", x.shape[0], x.nnz))
+        for part, kind in ((y, "<f8"), (weight, "<f8"), (x.indptr[1:], "<u8"), (x.indices, "<u4"), (x.data, "<f8")):
+            f.write(np.ascontiguousarray(part, dtype=kind).tobytes())
+
+
+def signed(kind, x, y, rng):
+    """Training rows whose signed sum is the clean problem, shuffled; (x, y, weight)."""
+    n = len(y)
+    if kind.startswith("negative"):
+        plus, minus = {"negative25": (1.5, -0.5), "negative40": (3.0, -2.0), "negative48": (13.0, -12.0)}[kind]
+        y2, w2 = np.concatenate([y, y]), np.concatenate([np.full(n, plus), np.full(n, minus)])
+    else:
+        flip = rng.random(n) < np.where(y > 0, 0.3, 0.1)
+        noisy = np.where(flip, -y, y)
+        if kind == "noisy-one":
+            return x, noisy, np.ones(n)
+        delta = 1 - 0.3 - 0.1
+        own, other = np.where(noisy > 0, 0.3, 0.1), np.where(noisy > 0, 0.1, 0.3)
+        y2 = np.concatenate([noisy, -noisy])
+        w2 = np.concatenate([(1 - other) / delta, -own / delta])
+    order = rng.permutation(2 * n)
+    x2 = sp.vstack([x, x], format="csr")
+    return x2[order], y2[order], w2[order]

@@ -1,0 +1,121 @@
+//! One pass of the default learner over a prepared file, for `bench/quality.py`: held-out loss, progressive loss, CPU time.
+//!
+//! `quality TRAIN TEST LOSS [plain] [l2=X] [order=SEED]`, LOSS one of `logistic`, `squared`, `softmax:K`, `noisy:RHO_PLUS,RHO_MINUS`.
+//! A prepared file is n, nnz (u64), then y and weight (n f64 each), row ends (n u64), indices (nnz u32), values (nnz f64),
+//! little-endian.
+
+use std::fs;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use rooco::algorithm::{Auto, AutoLoss};
+use rooco::loss::{Logistic, NoisyLabels, Pointwise, Squared};
+use rooco::rng::{Purpose, Random};
+use rooco::{Learner, Row};
+
+struct Table {
+    y: Vec<f64>,
+    weight: Vec<f64>,
+    end: Vec<u64>,
+    index: Vec<u32>,
+    value: Vec<f64>,
+}
+
+impl Table {
+    fn read(path: &str) -> Result<Table, Box<dyn std::error::Error>> {
+        let bytes = fs::read(path)?;
+        let mut at = 0;
+        let mut take = |n: usize| -> Result<&[u8], String> {
+            let part = bytes.get(at..at + n).ok_or(format!("{path}: shorter than its header says"))?;
+            at += n;
+            Ok(part)
+        };
+        let number = |b: &[u8]| u64::from_le_bytes(b.try_into().unwrap_or_default());
+        let (n, nnz) = (number(take(8)?) as usize, number(take(8)?) as usize);
+        let reals = |b: &[u8]| b.chunks_exact(8).map(|c| f64::from_bits(number(c))).collect::<Vec<f64>>();
+        Ok(Table {
+            y: reals(take(8 * n)?),
+            weight: reals(take(8 * n)?),
+            end: take(8 * n)?.chunks_exact(8).map(number).collect(),
+            index: take(4 * nnz)?.chunks_exact(4).map(|c| u32::from_le_bytes(c.try_into().unwrap_or_default())).collect(),
+            value: reals(take(8 * nnz)?),
+        })
+    }
+
+    fn row(&self, i: usize) -> Row<'_> {
+        let range = if i == 0 { 0 } else { self.end[i - 1] as usize }..self.end[i] as usize;
+        Row::sparse(&self.index[range.clone()], &self.value[range], self.y[i]).weighted(self.weight[i])
+    }
+}
+
+/// CPU time of this process where Linux tells it, else the wall clock: other programs must not enter the figure.
+fn cpu_seconds() -> f64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let start = START.get_or_init(Instant::now);
+    let schedstat = fs::read_to_string("/proc/self/schedstat").ok();
+    match schedstat.as_deref().and_then(|s| s.split(' ').next()?.parse::<f64>().ok()) {
+        Some(ns) => ns * 1e-9,
+        None => start.elapsed().as_secs_f64(),
+    }
+}
+
+/// Learns the rows in the given order, then scores the test rows with the clean loss.
+fn run<P: AutoLoss>(
+    mut learner: Auto<P>,
+    clean: impl Pointwise,
+    train: &Table,
+    test: &Table,
+    order: &[u32],
+) -> rooco::Result<()> {
+    let start = cpu_seconds();
+    let mut progressive = 0.0;
+    for &i in order {
+        progressive += learner.observe(train.row(i as usize))?.loss;
+    }
+    let ns = (cpu_seconds() - start) * 1e9 / order.len() as f64;
+    let weight: f64 = train.weight.iter().sum();
+    let mut held_out = 0.0;
+    for i in 0..test.y.len() {
+        held_out += clean.value(learner.predict(test.row(i).x), test.y[i]);
+    }
+    println!(
+        "{{\"held_out\": {}, \"progressive\": {}, \"ns_per_row\": {ns:.1}, \"shares\": {:?}, \"steps\": {:?}}}",
+        held_out / test.y.len() as f64,
+        progressive / weight,
+        learner.shares(),
+        learner.steps()
+    );
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let args: Vec<String> = std::env::args().collect();
+    let [_, train, test, loss, options @ ..] = args.as_slice() else {
+        return Err("usage: quality TRAIN TEST LOSS [plain] [l2=X] [order=SEED]".into());
+    };
+    let (train, test) = (Table::read(train)?, Table::read(test)?);
+    let option = |name: &str| options.iter().find_map(|o| o.strip_prefix(name));
+    let mut order: Vec<u32> = (0..train.y.len() as u32).collect();
+    if let Some(seed) = option("order=") {
+        order = Random::new(seed.parse()?, Purpose::Order).order(train.y.len());
+    }
+    let l2 = option("l2=").map_or(Ok(0.0), str::parse::<f64>)?;
+    let plain = option("plain").is_some();
+    macro_rules! go {
+        ($loss:expr, $clean:expr) => {{
+            let learner = Auto::new($loss).with_l2(l2)?;
+            run(if plain { learner.first_order() } else { learner }, $clean, &train, &test, &order)?
+        }};
+    }
+    if loss == "logistic" {
+        go!(Logistic, Logistic);
+    } else if loss == "squared" {
+        go!(Squared, Squared);
+    } else if let Some(rates) = loss.strip_prefix("noisy:") {
+        let (plus, minus) = rates.split_once(',').ok_or("noisy:RHO_PLUS,RHO_MINUS")?;
+        go!(NoisyLabels::new(Logistic, plus.parse()?, minus.parse()?)?, Logistic);
+    } else {
+        return Err(format!("unknown loss {loss}").into());
+    }
+    Ok(())
+}

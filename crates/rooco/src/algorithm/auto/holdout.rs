@@ -1,0 +1,51 @@
+//! Held-out scoring for signed rows.
+//!
+//! With more features than rows a model memorises rows. Then the partner of a row (the same x with another weight or label),
+//! seen earlier, biases the score of the candidates. So one x in eight is scored and never learned from, and only those are
+//! scored; all rows of one x fall on the same side.
+
+use crate::row::Features;
+
+const FROM_ROUND: u64 = 1024;
+const ONE_IN: u64 = 8;
+const FEATURES_FACTOR: u64 = 8;
+
+/// Is scoring confined to held-out rows in this round? Only while the features are many.
+pub(super) fn holds(t: u64, features_seen: u64) -> bool {
+    t >= FROM_ROUND && FEATURES_FACTOR * features_seen > t
+}
+
+/// Is this x held out? A hash of the set of (index, value) pairs: their order, y and the weight do not matter.
+pub(super) fn is_held_out(x: Features<'_>) -> bool {
+    let sum = x
+        .iter()
+        .filter(|&(_, v)| v != 0.0)
+        .fold(0u64, |sum, (i, v)| sum.wrapping_add(mix(i as u64 ^ v.to_bits().rotate_left(20))));
+    mix(sum).is_multiple_of(ONE_IN)
+}
+
+/// The finaliser of SplitMix64.
+fn mix(z: u64) -> u64 {
+    let z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dense_and_sparse_views_of_one_x_fall_on_the_same_side() {
+        let mut held = 0;
+        for k in 0..8000u32 {
+            let x = [0.0, k as f64, 1.0];
+            let (index, value) = ([2u32, 1], [1.0, k as f64]);
+            let side = is_held_out(Features::Dense(&x));
+            assert_eq!(side, is_held_out(Features::Sparse { index: &index, value: &value }));
+            held += side as u32;
+        }
+        assert!((850..1150).contains(&held), "{held}");
+    }
+}

@@ -1,0 +1,45 @@
+//! The mean and the spread of the targets of a regression, so that neither their zero nor their unit matters.
+
+use super::feature::{exponent_of, power_of_two};
+
+/// Welford's running mean and variance with weights |s|. Classification leaves it alone: mean 0, spread 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Label {
+    /// ym: added to every prediction.
+    pub mean: f64,
+    /// Σ|s|(y-ym)².
+    pub squares: f64,
+    /// Σ|s|.
+    pub weight: f64,
+    /// The weights are stored in units of 2^exponent, so that f32 never sees the unit of the targets.
+    pub exponent: i32,
+}
+
+impl Label {
+    /// Takes in a target.
+    pub fn see(&mut self, y: f64, s: f64) {
+        self.weight += s.abs();
+        let off = y - self.mean;
+        self.mean += off * (s.abs() / self.weight);
+        self.squares += s.abs() * off * (y - self.mean);
+    }
+
+    /// Y: the standard deviation so far; 0 while all targets are equal.
+    pub fn spread(&self) -> f64 {
+        if self.weight > 0.0 { (self.squares.max(0.0) / self.weight).sqrt() } else { 0.0 }
+    }
+
+    /// 2^exponent.
+    #[inline]
+    pub fn unit(&self) -> f64 {
+        power_of_two(self.exponent)
+    }
+
+    /// The new exponent, if the spread is positive for the first time or has outgrown the unit. It never shrinks: the
+    /// weights learned so far might not fit.
+    pub fn outgrown(&self, spread_before: f64) -> Option<i32> {
+        let spread = self.spread();
+        let e = exponent_of(spread);
+        (spread > 0.0 && e != self.exponent && (spread_before == 0.0 || e > self.exponent + 20)).then_some(e)
+    }
+}

@@ -1,0 +1,123 @@
+//! What the rule asks of a loss: values and slopes at eight predictions at once.
+
+use super::vector;
+use crate::loss::{Huber, Logistic, NoisyLabels, Pointwise, PositiveUnlabelled, SmoothedHinge, Squared, SquaredHinge};
+
+/// A loss φ(p, y) that [`Auto`](super::Auto) can learn. The losses of the library that depend on x through ⟨w, x⟩ have it.
+pub trait AutoLoss: Pointwise {
+    /// φ, its slope, and for composite losses the sum of the absolute parts.
+    fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
+        let value = p.map(|p| self.value(p, y));
+        Eight { value, size: value.map(f64::abs), slope: p.map(|p| self.slope(p, y)) }
+    }
+
+    /// True if φ depends on p - y only and y is a quantity: its mean and spread are then taken out.
+    fn is_regression(&self) -> bool {
+        false
+    }
+
+    /// True if one row's loss is a sum of parts of either sign, as a corrected label is.
+    fn is_composite(&self) -> bool {
+        false
+    }
+
+    /// h with φ(q, y) ≤ φ(p, y) + φ'(p, y)(q-p) + ½h(q-p)² for all q, for the second-order candidate; `None`: not offered.
+    fn majoriser(&self, _p: f64, _y: f64) -> Option<f64> {
+        None
+    }
+}
+
+/// A loss at eight predictions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Eight {
+    /// φ.
+    pub value: [f64; 8],
+    /// The sum of the absolute parts; |φ| if there is one part only.
+    pub size: [f64; 8],
+    /// ∂φ/∂p.
+    pub slope: [f64; 8],
+}
+
+impl AutoLoss for Squared {
+    #[inline]
+    fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
+        let slope = p.map(|p| p - y);
+        let value = slope.map(|r| 0.5 * r * r);
+        Eight { value, size: value, slope }
+    }
+    fn is_regression(&self) -> bool {
+        true
+    }
+    fn majoriser(&self, _p: f64, _y: f64) -> Option<f64> {
+        Some(1.0)
+    }
+}
+
+impl AutoLoss for Logistic {
+    #[inline]
+    fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
+        let (value, slope) = vector::logistic(p, if y > 0.0 { 1.0 } else { -1.0 });
+        Eight { value, size: value, slope }
+    }
+    /// tanh(p/2)/(2p): the tightest bound that touches at ±p.
+    fn majoriser(&self, p: f64, _y: f64) -> Option<f64> {
+        Some(if p.abs() < 1e-4 { 0.25 } else { (0.5 * p).tanh() / (2.0 * p) })
+    }
+}
+
+impl AutoLoss for Huber {
+    fn is_regression(&self) -> bool {
+        true
+    }
+}
+
+impl AutoLoss for SquaredHinge {}
+
+impl AutoLoss for SmoothedHinge {}
+
+/// a·φ(p, +1) + b·φ(p, -1).
+fn two_labels(inner: &impl AutoLoss, (a, b): (f64, f64), p: &[f64; 8]) -> Eight {
+    let (mut plus, minus) = (inner.eight(p, 1.0), inner.eight(p, -1.0));
+    for k in 0..8 {
+        plus.value[k] = a * plus.value[k] + b * minus.value[k];
+        plus.size[k] = a.abs() * plus.size[k] + b.abs() * minus.size[k];
+        plus.slope[k] = a * plus.slope[k] + b * minus.slope[k];
+    }
+    plus
+}
+
+impl<P: AutoLoss> AutoLoss for NoisyLabels<P> {
+    fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
+        two_labels(self.inner(), self.parts(y), p)
+    }
+    fn is_composite(&self) -> bool {
+        true
+    }
+}
+
+impl<P: AutoLoss> AutoLoss for PositiveUnlabelled<P> {
+    fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
+        two_labels(self.inner(), self.parts(y), p)
+    }
+    fn is_composite(&self) -> bool {
+        true
+    }
+}
+
+impl<L: AutoLoss + ?Sized> AutoLoss for Box<L>
+where
+    Box<L>: Pointwise,
+{
+    fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
+        (**self).eight(p, y)
+    }
+    fn is_regression(&self) -> bool {
+        (**self).is_regression()
+    }
+    fn is_composite(&self) -> bool {
+        (**self).is_composite()
+    }
+    fn majoriser(&self, p: f64, y: f64) -> Option<f64> {
+        (**self).majoriser(p, y)
+    }
+}

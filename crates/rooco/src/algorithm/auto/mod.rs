@@ -1,0 +1,506 @@
+//! The default: one pass, nothing to tune, weights of any sign.
+
+use super::{Learner, Played};
+use crate::error::{Error, Result};
+use crate::row::{Features, Row};
+use crate::state::State;
+
+mod clock;
+mod feature;
+mod grid;
+mod holdout;
+mod label;
+mod loss;
+mod model;
+mod rounding;
+mod saved;
+mod scale;
+mod score;
+mod second_order;
+pub(crate) mod vector;
+
+pub use loss::{AutoLoss, Eight};
+pub use model::ClampedModel;
+
+use clock::Clock;
+use feature::{Feature, Step, exponent_of, power_of_two};
+use grid::Grid;
+use label::Label;
+use rounding::Noise;
+use score::{RowLosses, Scores};
+use second_order::SecondOrder;
+
+/// AdaGrad learners that run side by side, one SIMD lane each.
+const LANES: usize = 4;
+/// Their iterates, their averages, and the second-order candidate.
+const CANDIDATES: usize = 2 * LANES + 1;
+/// Gradients below this share of the row's weight are dropped: their squares would be denormal numbers, which are slow.
+const FLUSH: f64 = 1e-9;
+/// Rounds until the warm-up factor √(t/(t+30)) has mostly gone.
+const WARM_UP: f64 = 30.0;
+/// Signed streams: a feature is rare in its first so many rows.
+const RARE: f32 = 8.0;
+
+/// **The no-tuning default.** A linear model, learned in one pass, with no step size, horizon or constant to choose.
+///
+/// A row (x, y, s), s of either sign, goes through [`observe`](Learner::observe) like this:
+///
+/// ```text
+/// 1  feature scale   N_i = fourth root of the mean fourth power of feature i's non-zero values       scale.rs
+/// 2  play            the average, with weights p, of 8 candidates: four AdaGrad iterates w[k] and    feature.rs, clock.rs
+///                    their running averages b[k] (weights ∝ t³, kept lazily)
+/// 3  score           C[j] = Σ s·loss of candidate j, the old rows discounted; p[j] ∝ exp(-rate·C[j])  score.rs
+///    grid            if the largest step has won, the smallest lane becomes one with 3.2 times that   grid.rs
+/// 4  label           mean and spread of y (regressions)                                              label.rs
+/// 5  learn           G_i[k] += (g[k]x_i)²;  w_i[k] -= η[k]·f·g[k]x_i/(N_i·√G_i[k])                     feature.rs
+/// ```
+///
+/// Once a negative weight has been seen: candidates far worse than the best in absolute loss are not played (score.rs), two
+/// lanes shrink so that the order of a row and its partner does not matter (feature.rs), and while features are many only one
+/// x in eight is scored, and not learned from (holdout.rs). For d ≤ 256 and weights that are not negative a ninth candidate
+/// uses second-order information (second_order.rs).
+///
+/// *Guarantee*: none of the paper's theorems covers this rule. Each lane is AdaGrad with its regret bound if all rows are
+/// convex; everything else is measured, see `docs/default.md`.
+/// *Invariance*: results do not depend on the unit of any feature, of the target of a regression, or of the weights.
+/// *Memory*: 64 bytes a feature. *Time*: O(number of non-zeros) a row, plus O(nnz²) while the ninth candidate lives.
+/// *Predictions* clamp every value to the range that training can have contained: see [`ClampedModel`].
+///
+/// The intercept is an ordinary feature with value 1: append it to the rows.
+pub struct Auto<P> {
+    loss: P,
+    l2: f64,
+    /// Rows observed, those of weight 0 included.
+    rows: u64,
+    /// t: rows that counted.
+    t: u64,
+    /// neg: a negative weight (or a composite loss) has been seen.
+    signed: bool,
+    /// S = Σ_t Σ_i (x_i/N_i)².
+    density: f64,
+    /// D: features seen.
+    seen: u64,
+    features: Vec<Feature>,
+    clock: Clock,
+    grid: Grid,
+    scores: Scores,
+    label: Label,
+    second: Option<SecondOrder>,
+    noise: Noise,
+    /// The gradients are stored in units of 2^this, the size of the first weight.
+    weight_exponent: i32,
+    /// The row being learned. Scratch, like the next.
+    entries: Vec<Entry>,
+    /// Values beyond what a prediction lets through: (feature, what it lets through).
+    clamped: Vec<(usize, f64)>,
+}
+
+/// A non-zero value of the row.
+#[derive(Clone, Copy)]
+struct Entry {
+    /// The value as given.
+    x: f64,
+    /// The feature.
+    i: u32,
+    /// The value in the feature's unit.
+    v: f32,
+    /// The share of the feature's averages that has faded since its last visit.
+    gone: f32,
+}
+
+impl Entry {
+    fn new(i: u32, x: f64) -> Self {
+        Entry { x, i, v: 0.0, gone: 0.0 }
+    }
+}
+
+/// What pass 1 over a row found out.
+struct Reading {
+    /// Predictions of the candidates, relative to the mean of the targets.
+    m: [f64; CANDIDATES],
+    /// The played prediction before this row's scale was known, minus the same after: only values never seen as large differ.
+    surprise: f64,
+}
+
+impl<P: AutoLoss> Auto<P> {
+    /// A learner for this loss that has seen nothing.
+    pub fn new(loss: P) -> Self {
+        let second = (!loss.is_composite() && loss.majoriser(0.0, 1.0).is_some()).then(SecondOrder::new);
+        let label = Label::default();
+        Auto {
+            loss,
+            l2: 0.0,
+            rows: 0,
+            t: 0,
+            signed: false,
+            density: 0.0,
+            seen: 0,
+            features: Vec::new(),
+            clock: Clock::default(),
+            grid: Grid::default(),
+            scores: Scores::new(second.is_some()),
+            label,
+            second,
+            noise: Noise::default(),
+            weight_exponent: 0,
+            entries: Vec::new(),
+            clamped: Vec::new(),
+        }
+    }
+
+    /// Adds (l2/2)‖w‖² to every row's loss. A lane's weight is divided by 1 + n·l2·η when its feature is visited, n the rows since the last
+    /// visit and η its step there (an implicit step: stable for any l2). All weights are pulled, that of the intercept feature too; the
+    /// mean of the targets is not. The second-order candidate, which would need its own, is left out.
+    pub fn with_l2(mut self, l2: f64) -> Result<Self> {
+        if !(l2 >= 0.0 && l2.is_finite()) {
+            return Err(Error::Constant { name: "l2", value: l2, must: "finite and not negative" });
+        }
+        self.l2 = l2;
+        if l2 > 0.0 {
+            self.without_second_order();
+        }
+        Ok(self)
+    }
+
+    /// Leaves the second-order candidate out, for speed: it costs O(nnz²) a row.
+    pub fn first_order(mut self) -> Self {
+        self.without_second_order();
+        self
+    }
+
+    fn without_second_order(&mut self) {
+        if self.second.take().is_some() {
+            let fresh = self.scores.n == 0;
+            self.scores.last_takes_part = false;
+            if fresh {
+                self.scores = Scores::new(false);
+            } else {
+                self.scores.reweigh(self.signed, self.loss.is_regression());
+            }
+        }
+    }
+
+    /// The loss.
+    pub fn loss(&self) -> &P {
+        &self.loss
+    }
+
+    /// True if a negative weight has been seen, or the loss is composite.
+    pub fn is_signed(&self) -> bool {
+        self.signed
+    }
+
+    /// The share of each candidate in the played point: four iterates, their four averages, the second-order one.
+    pub fn shares(&self) -> [f64; 9] {
+        self.scores.p.map(f64::from)
+    }
+
+    /// The step sizes of the four lanes.
+    pub fn steps(&self) -> [f64; 4] {
+        self.grid.eta.map(f64::from)
+    }
+
+    /// The model as it stands, written out: it predicts exactly what the learner predicts.
+    pub fn model(&self) -> ClampedModel {
+        let at = self.feature_at();
+        let (weights, limits) = (0..self.features.len()).map(at).unzip();
+        ClampedModel { weights, limits, offset: self.offset() }
+    }
+
+    fn offset(&self) -> f64 {
+        let second = self.second.as_ref().map_or(0.0, |s| self.scores.p[CANDIDATES - 1] as f64 * (s.origin - self.label.mean));
+        self.label.mean + second
+    }
+
+    /// (w_i, limit_i) of the played point, as a function of i.
+    fn feature_at(&self) -> impl Fn(usize) -> (f64, f64) + '_ {
+        let inverse = self.clock.inverse();
+        let unit = self.label.unit();
+        let (p, p_second) = self.shares_apart();
+        move |i| {
+            let f = &self.features[i];
+            let w = f.mixed(self.clock.gone(f.last, inverse), &p) * power_of_two(-f.exponent) * unit;
+            let second = self.second.as_ref().map_or(0.0, |s| p_second * s.w.get(i).copied().unwrap_or(0.0));
+            (w + second, f.limit() as f64 * power_of_two(f.exponent))
+        }
+    }
+
+    fn shares_apart(&self) -> ([f32; 2 * LANES], f64) {
+        let mut p = [0.0; 2 * LANES];
+        p.copy_from_slice(&self.scores.p[..2 * LANES]);
+        (p, self.scores.p[CANDIDATES - 1] as f64)
+    }
+
+    /// Errs on numbers that are not finite, or too large to square.
+    fn check(&self, z: Row<'_>) -> Result<()> {
+        let row = self.rows + 1;
+        let bad = |what: String, value| Err(Error::NonFinite { row, what, value });
+        if !z.x.values().iter().all(|v| v.is_finite()) {
+            let (i, v) = z.x.iter().find(|(_, v)| !v.is_finite()).unwrap_or((0, f64::NAN));
+            return bad(format!("feature {i}"), v);
+        }
+        if !z.y.is_finite() {
+            return bad("the target".into(), z.y);
+        }
+        if !z.weight.is_finite() {
+            return bad("the weight".into(), z.weight);
+        }
+        let size = (z.weight * z.y) * (z.weight * z.y) + z.weight * z.weight + z.y * z.y;
+        if size.is_finite() { Ok(()) } else { bad("the weighted square of the target".into(), size) }
+    }
+
+    /// Lines 1 and 2: the scale of each feature sees its value, and every candidate predicts.
+    fn read(&mut self, x: Features<'_>) -> Reading {
+        let clock = self.clock;
+        let inverse = clock.inverse();
+        let unit = self.label.unit();
+        let (p, _) = self.shares_apart();
+        let (mut iterates, mut averages) = ([0.0f32; LANES], [0.0f32; LANES]);
+        let (mut density, mut surprise) = (0.0f32, 0.0);
+        self.entries.clear();
+        self.clamped.clear();
+        match x {
+            Features::Dense(x) => self.entries.extend(x.iter().enumerate().map(|(i, &x)| Entry::new(i as u32, x))),
+            Features::Sparse { index, value } => self.entries.extend(index.iter().zip(value).map(|(&i, &x)| Entry::new(i, x))),
+        }
+        self.entries.retain(|e| e.x != 0.0);
+        for entry in &mut self.entries {
+            let f = &mut self.features[entry.i as usize];
+            let gone = clock.gone(f.last, inverse);
+            self.seen += (f.count == 0.0) as u64;
+            let v = f.in_units(entry.x);
+            if v.abs() > f.scale && f.surprised_by(v) {
+                // A prediction would have clamped this value, or the weights shrink with its scale.
+                let limit = f.limit();
+                let clamped = v.clamp(-limit, limit);
+                self.clamped.push((entry.i as usize, clamped as f64 * power_of_two(f.exponent)));
+                let before = f.mixed(gone, &p) * clamped as f64;
+                f.see(v);
+                surprise += before - f.mixed(gone, &p) * v as f64;
+            } else {
+                f.see(v);
+            }
+            for k in 0..LANES {
+                iterates[k] += f.w[k] * v;
+                averages[k] += (f.b[k] + (f.w[k] - f.b[k]) * gone) * v;
+            }
+            let u = v / f.scale;
+            density += u * u;
+            (entry.v, entry.gone) = (v, gone);
+        }
+        self.density += density as f64;
+        let mut reading = Reading { m: [0.0; CANDIDATES], surprise: surprise * unit };
+        for k in 0..LANES {
+            reading.m[k] = iterates[k] as f64 * unit;
+            reading.m[LANES + k] = averages[k] as f64 * unit;
+        }
+        reading
+    }
+
+    /// Line 2 for the second-order candidate: its values are clamped like those of a prediction.
+    fn read_second_order(&mut self, z: Row<'_>, reading: &mut Reading) {
+        let Some(second) = &mut self.second else { return };
+        second.grow(self.features.len());
+        reading.m[CANDIDATES - 1] = second.predict(z.x, &self.clamped) + second.origin - self.label.mean;
+    }
+
+    /// Line 3: what each candidate loses on this row.
+    fn losses(&self, m: &[f64; CANDIDATES], y: f64) -> (RowLosses, [f64; LANES]) {
+        let mut first = [0.0; 2 * LANES];
+        first.copy_from_slice(&m[..2 * LANES]);
+        let Eight { value, size, slope } = self.loss.eight(&first, y);
+        let mut row = RowLosses { value: [0.0; CANDIDATES], size: [0.0; CANDIDATES] };
+        row.value[..2 * LANES].copy_from_slice(&value);
+        row.size[..2 * LANES].copy_from_slice(&size);
+        if self.second.is_some() {
+            let value = self.loss.value(m[CANDIDATES - 1], y);
+            (row.value[CANDIDATES - 1], row.size[CANDIDATES - 1]) = (value, value.abs());
+        }
+        (row, [slope[0], slope[1], slope[2], slope[3]])
+    }
+
+    /// Line 3, every doubling of t: the grid moves up.
+    fn move_grid(&mut self) -> Option<(usize, usize)> {
+        let p = &self.scores.p;
+        let (from, to) = self.grid.moves(self.t, |k| p[k] + p[LANES + k])?;
+        for f in &mut self.features {
+            (f.w[to], f.squares[to], f.b[to]) = (f.w[from], f.squares[from], f.b[from]);
+        }
+        for (from, to) in [(from, to), (LANES + from, LANES + to)] {
+            self.scores.signed[to] = self.scores.signed[from];
+            self.scores.absolute[to] = self.scores.absolute[from];
+        }
+        self.scores.reweigh(self.signed, self.loss.is_regression());
+        Some((from, to))
+    }
+
+    /// Line 4: the target's mean and spread, and a unit for the weights that fits them.
+    fn see_label(&mut self, y: f64, s: f64) {
+        let spread = self.label.spread();
+        self.label.see(y, s);
+        if let Some(e) = self.label.outgrown(spread) {
+            // All weights are 0 the first time; later `by` is far below 1.
+            let by = power_of_two((self.label.exponent - e).clamp(-120, 60)) as f32;
+            for f in &mut self.features {
+                for k in 0..LANES {
+                    f.w[k] *= by;
+                    f.b[k] *= by;
+                    f.squares[k] = f.squares[k] * by * by;
+                }
+            }
+            self.label.exponent = e;
+        }
+    }
+
+    /// The second-order candidate takes the row in, as the quadratic that bounds its loss.
+    fn learn_second_order(&mut self, z: Row<'_>) {
+        let Some(second) = &mut self.second else { return };
+        if self.t == 1 && self.loss.is_regression() {
+            second.origin = z.y;
+        }
+        if z.x.values().iter().any(|&v| v != 0.0 && !(1e-60..1e60).contains(&v.abs())) {
+            return self.without_second_order();
+        }
+        let (p, y) = (second.predict(z.x, &[]), z.y - second.origin);
+        let Some(h) = self.loss.majoriser(p, y) else { return };
+        // The bounds of old rows were taken at poor points: they count less, like 1/t (not for a quadratic, which is its own bound).
+        let unit = if self.loss.is_quadratic() { 1.0 } else { self.t as f64 };
+        let weight = z.weight * power_of_two(-self.weight_exponent) * unit;
+        second.add(z.x, weight, h, h * p - self.loss.slope(p, y));
+        let features = &self.features;
+        let ok = second.solve(self.t, unit, |i| features[i].scale as f64 * power_of_two(features[i].exponent));
+        if !ok {
+            self.without_second_order();
+        }
+    }
+
+    /// Line 5: every lane's AdaGrad step at its own iterate.
+    fn learn(&mut self, s: f64, slope: &[f64; LANES]) {
+        let t = self.t as f64;
+        let spread = if self.loss.is_regression() { self.label.spread() } else { 1.0 };
+        let unit = self.label.unit();
+        let f = spread / unit * (t / self.density).sqrt() * (t / (t + WARM_UP)).sqrt();
+        let mut step = Step { gradient: [0.0; LANES], length: [0.0; LANES], rho: (4.0 / (t + 3.0)) as f32 };
+        for k in 0..LANES {
+            step.length[k] = self.grid.eta[k] * f as f32;
+            if slope[k].abs() >= FLUSH * spread {
+                step.gradient[k] = (s * (slope[k] / unit)) as f32;
+            }
+        }
+        let now = self.clock.now;
+        let partners = self.signed;
+        let mut noise = self.noise;
+        for &Entry { i, v, gone, .. } in &self.entries {
+            let f = &mut self.features[i as usize];
+            let mut pull = 0.0;
+            if self.l2 > 0.0 {
+                let rounds = (now - f.last).max(1) as f64 * (1u64 << self.clock.shift) as f64;
+                let unit = power_of_two((-self.weight_exponent - 2 * f.exponent).clamp(-1000, 1000));
+                pull = (self.l2 * unit * rounds).clamp(1e-30, 1e30) as f32;
+            }
+            if partners && (s < 0.0 || f.count <= RARE) {
+                f.learn::<true>(v, gone, &step, pull, &mut noise);
+            } else {
+                f.learn::<false>(v, gone, &step, pull, &mut noise);
+            }
+            f.last = now;
+        }
+        self.noise = noise;
+    }
+
+    /// Keeps the gradients in range when weights arrive that are far larger than the first.
+    fn fit_weight_unit(&mut self, s: f64) {
+        let e = exponent_of(s);
+        if self.t == 0 {
+            self.weight_exponent = e;
+        } else if e > self.weight_exponent + 20 {
+            let by = power_of_two((self.weight_exponent - e).max(-60)) as f32;
+            for f in &mut self.features {
+                f.squares.iter_mut().for_each(|g| *g = *g * by * by);
+            }
+            let by = power_of_two((self.weight_exponent - e).max(-500));
+            self.scores.rescale(by);
+            if let Some(second) = &mut self.second {
+                second.a.iter_mut().chain(&mut second.rhs).for_each(|a| *a *= by);
+            }
+            self.weight_exponent = e;
+        }
+    }
+}
+
+impl<P: AutoLoss> Learner for Auto<P> {
+    fn scores(&self, x: Features<'_>, out: &mut [f64]) {
+        out[0] = model::predict(x, self.offset(), self.features.len(), self.feature_at());
+    }
+
+    fn observe(&mut self, z: Row<'_>) -> Result<Played> {
+        self.check(z)?;
+        let s = z.weight;
+        self.rows += 1;
+        if s == 0.0 {
+            return Ok(Played { t: self.rows, loss: 0.0 });
+        }
+        let (regression, composite) = (self.loss.is_regression(), self.loss.is_composite());
+        self.signed |= s < 0.0 || composite;
+        let hold = self.signed && !composite && holdout::holds(self.t, self.seen);
+        let held = hold && holdout::is_held_out(z.x);
+        if self.signed || z.x.dim() > second_order::MAX_FEATURES {
+            self.without_second_order();
+        }
+        self.fit_weight_unit(s);
+        let s_units = s * power_of_two(-self.weight_exponent);
+        if z.x.dim() > self.features.len() {
+            self.features.resize(z.x.dim(), Feature::default());
+        }
+
+        // Lines 1 and 2: feature scale and play, with the mean, the round and the shares of before this row.
+        let mut reading = self.read(z.x);
+        self.read_second_order(z, &mut reading);
+        let mix: f64 = self.scores.p.iter().zip(&reading.m).map(|(&p, &m)| p as f64 * m).sum();
+        let played = self.label.mean + mix + reading.surprise;
+        let loss = s * self.loss.value(played, z.y);
+
+        // Line 3: score the candidates; move the grid.
+        self.t += 1;
+        if self.clock.advance(self.t) {
+            self.features.iter_mut().for_each(|f| f.last /= 2);
+        }
+        let (row, mut slope) = self.losses(&reading.m, z.y - self.label.mean);
+        if !hold || held {
+            self.scores.add(&row, s_units, self.signed, regression);
+        }
+        if let Some((from, to)) = self.move_grid() {
+            reading.m[to] = reading.m[from];
+            slope[to] = slope[from];
+        }
+
+        // Line 4: label scale. The gradient sees the new mean, so that the first row does not enter G with y².
+        if regression {
+            self.see_label(z.y, s);
+            slope = self.losses(&reading.m, z.y - self.label.mean).1;
+        }
+
+        // Line 5: learn.
+        if !held {
+            self.learn_second_order(z);
+            self.learn(s_units, &slope);
+        }
+        Ok(Played { t: self.rows, loss })
+    }
+
+    fn played(&self) -> Vec<f64> {
+        self.model().weights
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rows
+    }
+
+    fn save(&self) -> State {
+        self.to_state()
+    }
+
+    fn load(&mut self, state: &State) -> Result<()> {
+        self.restore(state)
+    }
+}

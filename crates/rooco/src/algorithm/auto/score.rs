@@ -1,0 +1,122 @@
+//! The candidates' scores and the weights p of their average.
+
+use super::CANDIDATES;
+use super::vector::exp;
+
+/// How fast the average leaves a candidate that loses more.
+const RATE: f64 = 0.1;
+/// A candidate whose absolute loss exceeds this many times the smallest is not played once weights are signed.
+const GUARD: f64 = 2.0;
+/// Regression with signed weights: a single loss counts at most this many times the mean loss of the best candidate.
+const CLIP: f64 = 50.0;
+
+/// What one row says about the candidates.
+pub(super) struct RowLosses {
+    /// φ at each candidate's prediction; of a composite row the signed sum of its parts.
+    pub value: [f64; CANDIDATES],
+    /// The sum of the absolute parts: differs from `value` for composite rows only.
+    pub size: [f64; CANDIDATES],
+}
+
+/// Discounted progressive losses and the exponential weights made of them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Scores {
+    /// C: Σ s·loss, the old rows discounted.
+    pub signed: [f64; CANDIDATES],
+    /// A: Σ|s|·|loss|.
+    pub absolute: [f64; CANDIDATES],
+    /// W1 = Σ|s|.
+    pub weight: f64,
+    /// W2 = Σs².
+    pub weight_squared: f64,
+    /// Rows scored.
+    pub n: u64,
+    /// The second-order candidate takes part.
+    pub last_takes_part: bool,
+    /// p: the share of each candidate in the played point.
+    pub p: [f32; CANDIDATES],
+}
+
+impl Scores {
+    pub fn new(last_takes_part: bool) -> Self {
+        let mut scores = Scores {
+            signed: [0.0; CANDIDATES],
+            absolute: [0.0; CANDIDATES],
+            weight: 0.0,
+            weight_squared: 0.0,
+            n: 0,
+            last_takes_part,
+            p: [0.0; CANDIDATES],
+        };
+        let members = scores.members();
+        scores.p[..members].fill(1.0 / members as f32);
+        scores
+    }
+
+    fn members(&self) -> usize {
+        CANDIDATES - !self.last_takes_part as usize
+    }
+
+    fn smallest_absolute(&self) -> f64 {
+        self.absolute[..self.members()].iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    /// Adds a row of weight s. `signed`: a negative weight has been seen; `regression`: the loss has a scale of its own.
+    pub fn add(&mut self, row: &RowLosses, s: f64, signed: bool, regression: bool) {
+        self.n += 1;
+        let d = self.n as f64 / (self.n as f64 + 1.0);
+        let clip =
+            if regression && signed && self.n > 20 { CLIP * self.smallest_absolute() / self.weight } else { f64::INFINITY };
+        self.weight = d * self.weight + s.abs();
+        self.weight_squared = d * self.weight_squared + s * s;
+        // The first row of a regression is played with no idea of the mean: it says nothing about the candidates.
+        let counts = if regression && self.n == 1 { 0.0 } else { 1.0 };
+        for j in 0..CANDIDATES {
+            self.signed[j] = d * self.signed[j] + counts * s * row.value[j].min(clip);
+            self.absolute[j] = d * self.absolute[j] + counts * s.abs() * row.size[j].min(clip);
+        }
+        self.reweigh(signed, regression);
+    }
+
+    /// All weights so far count `by` times what they did: for a change of unit.
+    pub fn rescale(&mut self, by: f64) {
+        self.signed.iter_mut().chain(&mut self.absolute).for_each(|c| *c *= by);
+        self.weight *= by;
+        self.weight_squared *= by * by;
+    }
+
+    /// p[j] ∝ exp(-rate·C[j]) over the candidates that pass the guard.
+    pub fn reweigh(&mut self, signed: bool, regression: bool) {
+        let best = self.smallest_absolute();
+        if self.weight_squared <= 0.0 || (regression && best <= 0.0) {
+            return;
+        }
+        let mut rate = RATE * self.weight / self.weight_squared;
+        if regression {
+            // In units of the mean loss. Not of the mean signed loss, which may be negative.
+            rate *= 0.5 * self.weight / best;
+        }
+        let limit = if signed { GUARD * best } else { f64::INFINITY };
+        let mut lowest = f64::INFINITY;
+        let members = self.members();
+        for j in 0..members {
+            if self.absolute[j] <= limit {
+                lowest = lowest.min(self.signed[j]);
+            }
+        }
+        let mut p = [0.0f32; CANDIDATES];
+        for j in 0..CANDIDATES {
+            p[j] = exp((-rate * (self.signed[j] - lowest)).clamp(-100.0, 0.0) as f32);
+        }
+        let mut total = 0.0;
+        for j in 0..CANDIDATES {
+            // Shares below 1e-30 are dropped: denormal numbers are slow.
+            let ok = j < members && self.absolute[j] <= limit && p[j] > 1e-30;
+            p[j] = if ok { p[j] } else { 0.0 };
+            total += p[j];
+        }
+        if total > 0.0 && total.is_finite() {
+            self.p = p.map(|p| p / total);
+        }
+    }
+}

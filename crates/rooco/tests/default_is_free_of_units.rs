@@ -1,0 +1,102 @@
+//! The default learner does not care about the unit of a feature, of the target or of the weights, and ignores rows of weight 0.
+
+mod default_support;
+
+use default_support::{Kind, Stream, generate, held_out, learn_all, run};
+use rooco::Learner;
+use rooco::algorithm::Auto;
+use rooco::loss::{Logistic, Squared};
+use rooco::rng::{Purpose, Random};
+
+fn split(kind: Kind, d: usize, classes: bool) -> (Stream, Stream) {
+    let mut all = generate(kind, 5000, d, classes, 1);
+    let mut test = Stream::default();
+    for t in 4000..5000 {
+        test.push(all.index[t].clone(), all.value[t].clone(), all.y[t], 1.0);
+    }
+    for part in [&mut all.y, &mut all.weight] {
+        part.truncate(4000);
+    }
+    all.index.truncate(4000);
+    all.value.truncate(4000);
+    (all, test)
+}
+
+/// Equal to 4 digits.
+fn close(a: f64, b: f64) -> bool {
+    (a / b - 1.0).abs() < 1e-4
+}
+
+#[test]
+fn every_feature_may_have_its_own_unit() {
+    for (kind, d) in [(Kind::Dense, 12), (Kind::Text, 3000), (Kind::OneHot, 41), (Kind::HeavyTails, 8)] {
+        let mut r = Random::new(3, Purpose::Test);
+        let factor: Vec<f64> = (0..d).map(|_| 10f64.powf(8.0 * r.uniform() - 4.0)).collect();
+        let (train, test) = split(kind, d, true);
+        let plain = held_out(&run(Logistic, &train).0, &Logistic, &test);
+        let scaled = held_out(&run(Logistic, &train.with_units(&factor)).0, &Logistic, &test.with_units(&factor));
+        assert!(close(plain, scaled), "{kind:?}: {plain} {scaled}");
+    }
+}
+
+#[test]
+fn a_power_of_two_changes_no_bit_of_a_prediction() {
+    // First order: the matrix of the second-order candidate is scaled by roots.
+    let (train, test) = split(Kind::Dense, 12, true);
+    let factor: Vec<f64> = (0..12).map(|i| 2f64.powi(40 * i - 200)).collect();
+    let learn = |stream: &Stream| {
+        let mut learner = Auto::new(Logistic).first_order();
+        learn_all(&mut learner, stream);
+        learner
+    };
+    let (a, b) = (learn(&train), learn(&train.with_units(&factor)));
+    let far = test.clone().with_units(&factor);
+    for t in 0..test.len() {
+        assert_eq!(a.predict(test.x(t)).to_bits(), b.predict(far.x(t)).to_bits());
+    }
+}
+
+#[test]
+fn targets_of_a_regression_may_have_any_unit_and_zero() {
+    let (train, test) = split(Kind::Dense, 12, false);
+    let plain = held_out(&run(Squared, &train).0, &Squared, &test);
+    for (scale, zero) in [(1000.0, 20_000.0), (1e12, -3e12), (1e-9, 1e-6), (1e40, 0.0)] {
+        let moved = |s: &Stream| s.clone().map_y(|y| scale * y + zero);
+        let other = held_out(&run(Squared, &moved(&train)).0, &Squared, &moved(&test));
+        assert!(close(plain, other / (scale * scale)), "{scale} {zero}: {plain} {}", other / (scale * scale));
+    }
+}
+
+#[test]
+fn weights_may_have_any_unit() {
+    for (signed, classes) in [(false, true), (true, true), (true, false)] {
+        let (mut train, test) = split(Kind::Dense, 12, classes);
+        if signed {
+            train = train.with_partners(3.0, -2.0, &mut Random::new(5, Purpose::Test));
+        }
+        for factor in [1000.0, 1e-3, 1e60] {
+            let scaled = train.clone().map_weight(|s| factor * s);
+            let (a, b) = if classes {
+                (held_out(&run(Logistic, &train).0, &Logistic, &test), held_out(&run(Logistic, &scaled).0, &Logistic, &test))
+            } else {
+                (held_out(&run(Squared, &train).0, &Squared, &test), held_out(&run(Squared, &scaled).0, &Squared, &test))
+            };
+            assert!(close(a, b), "signed {signed}, classes {classes}, {factor}: {a} {b}");
+        }
+    }
+}
+
+#[test]
+fn rows_of_weight_zero_change_no_bit() {
+    let (train, test) = split(Kind::Text, 500, true);
+    let mut with_zeros = Stream::default();
+    for t in 0..train.len() {
+        with_zeros.push(train.index[t].clone(), train.value[t].clone(), train.y[t], 1.0);
+        with_zeros.push(vec![0, 700], vec![1e9, 5.0], -train.y[t], 0.0);
+    }
+    let (a, b) = (run(Logistic, &train).0, run(Logistic, &with_zeros).0);
+    for t in 0..test.len() {
+        assert_eq!(a.predict(test.x(t)).to_bits(), b.predict(test.x(t)).to_bits());
+    }
+    assert_eq!((a.rounds(), b.rounds()), (4000, 8000));
+}
