@@ -130,7 +130,7 @@ pub fn best_alpha_8a(c: &Constants, rho: f64) -> f64 {
 /// *Proof.* F is convex, so Lemma B's factor is at most 1 + e, e = η²β_rms²/2 + 2ηβ/T (without its first term if η ≤ 2/L);
 /// Lemma C gives s_m ≤ ηm·exp(eT), Lemma D sums to ηG²T·exp(eT); Lemma F with λ = 0 gives the rest.
 pub fn theorem_8b(c: &Constants, eta: f64) -> Guarantee {
-    let (g, beta, beta_rms, d1) = (c.g.value, c.beta.value, c.beta_rms.value, c.d1.value);
+    let beta = c.beta.value;
     let with_l = eta * c.l.value <= 2.0;
     let conditions = vec![
         mean_is_convex(c),
@@ -153,17 +153,23 @@ pub fn theorem_8b(c: &Constants, eta: f64) -> Guarantee {
         conditions,
         uses: &uses,
     }
-    .state(c, || {
-        let drift = if with_l { 0.0 } else { (eta * beta_rms).powi(2) * c.t() / 2.0 };
-        d1 * d1 / (2.0 * eta) + eta * g * g * c.t() * (0.5 + (drift + 2.0 * eta * beta).exp())
-    })
+    .state(c, || right_side_8b(c, eta))
+}
+
+/// The right side of Theorem 8b.
+fn right_side_8b(c: &Constants, eta: f64) -> f64 {
+    let (g, beta, d1) = (c.g.value, c.beta.value, c.d1.value);
+    let drift = if eta * c.l.value <= 2.0 { 0.0 } else { (eta * c.beta_rms.value).powi(2) * c.t() / 2.0 };
+    d1 * d1 / (2.0 * eta) + eta * g * g * c.t() * (0.5 + (drift + 2.0 * eta * beta).exp())
 }
 
 /// The η that makes [`theorem_8b`] smallest; about 0.5·D₁/(G√T).
 pub fn best_constant_step(c: &Constants) -> f64 {
     let scale = c.d1.value / (c.g.value * c.t().sqrt());
     let most = (10.0 * scale).min(c.beta.value.recip());
-    minimise(most * 1e-6, most, scale.min(most), |eta| theorem_8b(c, eta).bound)
+    // D₁ = 0 or unknown leaves no scale of the problem but 1/β.
+    let fallback = 1.0 / (c.beta.value * c.t().sqrt());
+    minimise(most * 1e-6, most, fallback, |eta| right_side_8b(c, eta))
 }
 
 /// **Theorem 8c**: Algorithm 2' on f^α, every T. Theorem 7a for G + αρ, β + α, λ = α, plus αρ²T/2.

@@ -1,6 +1,8 @@
 //! Every order and every draw of a tiny problem, in exact rational arithmetic or in floating point.
 #![allow(dead_code)]
 
+pub mod small;
+
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{FromPrimitive, Num, Signed, ToPrimitive};
