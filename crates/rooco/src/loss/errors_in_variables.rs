@@ -166,6 +166,28 @@ impl Loss for ErrorsInVariables {
         }
     }
 
+    // (xxᵀ - Σ)² = ‖x‖²xxᵀ - xxᵀΣ - Σxxᵀ + Σ².
+    fn squared_curvature(&self, _: &dyn Domain, z: Row<'_>, scale: f64, c: &mut Symmetric) -> bool {
+        let (scale, n) = (scale * z.weight * z.weight, z.x.norm_squared());
+        match &self.noise {
+            Noise::Isotropic(s) => {
+                c.add_outer(scale * (n - 2.0 * s), z.x);
+                c.add_identity(scale * s * s);
+                true
+            }
+            Noise::Diagonal(s) => {
+                c.add_outer(scale * n, z.x);
+                for (i, x) in z.x.iter().filter(|&(i, _)| i < s.len()) {
+                    // Row i of Σxxᵀ; with its mirror image the diagonal counts twice.
+                    z.x.iter().for_each(|(j, y)| c.add_at(i, j, if i == j { 2.0 } else { 1.0 } * -scale * s[i] * x * y));
+                }
+                s.iter().take(c.dim()).enumerate().for_each(|(i, s)| c.add_at(i, i, scale * s * s));
+                true
+            }
+            Noise::Full(_) => false,
+        }
+    }
+
     fn is_quadratic(&self) -> bool {
         true
     }

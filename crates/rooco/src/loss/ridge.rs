@@ -77,6 +77,18 @@ impl<L: Loss> Loss for Ridge<L> {
         c.add_identity(scale * self.lambda);
     }
 
+    // The eigenvalues of a Hessian grow by λ, so its negative part shrinks.
+    fn negative_curvature(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, n: &mut Symmetric) -> bool {
+        self.inner.negative_curvature(domain, z, scale, n)
+    }
+
+    // (A + λI)² = A² + 2λA + λ²I.
+    fn squared_curvature(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, c: &mut Symmetric) -> bool {
+        self.inner.minorant(domain, z, 2.0 * self.lambda * scale, c);
+        c.add_identity(scale * self.lambda * self.lambda);
+        self.inner.squared_curvature(domain, z, scale, c)
+    }
+
     fn is_quadratic(&self) -> bool {
         self.inner.is_quadratic()
     }

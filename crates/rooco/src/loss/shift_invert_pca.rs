@@ -65,6 +65,14 @@ impl Loss for ShiftInvertPca {
         c.add_outer(-scale * z.weight, z.x);
     }
 
+    // (aI - xxᵀ)² = a²I + (‖x‖² - 2a)xxᵀ.
+    fn squared_curvature(&self, _: &dyn Domain, z: Row<'_>, scale: f64, c: &mut Symmetric) -> bool {
+        let scale = scale * z.weight * z.weight;
+        c.add_identity(scale * self.shift * self.shift);
+        c.add_outer(scale * (z.x.norm_squared() - 2.0 * self.shift), z.x);
+        true
+    }
+
     fn is_quadratic(&self) -> bool {
         true
     }

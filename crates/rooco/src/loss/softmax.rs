@@ -217,6 +217,14 @@ impl Loss for Softmax {
         }
     }
 
+    // A Hessian has the sign of the weight, so its negative part is nothing, or all of it.
+    fn negative_curvature(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, n: &mut Symmetric) -> bool {
+        if z.weight < 0.0 {
+            self.minorant(domain, z, -scale, n);
+        }
+        true
+    }
+
     fn name(&self) -> String {
         match self.rate {
             0.0 => format!("softmax, {} classes", self.classes),

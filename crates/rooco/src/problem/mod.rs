@@ -65,7 +65,16 @@ impl<L: Loss> Problem<L> {
         if needed > dim {
             return Err(Error::Dimension { what: "the domain".into(), expected: needed, found: dim });
         }
-        Ok(Problem { rows, loss, domain, dim, geometry: OnceLock::new() })
+        let problem = Problem { rows, loss, domain, dim, geometry: OnceLock::new() };
+        // A target that the loss does not know (a class beyond the last one) has no loss anywhere.
+        let start = problem.start();
+        for t in 0..problem.len() {
+            let value = problem.loss_at(&start, t);
+            if !value.is_finite() {
+                return Err(Error::NonFinite { row: t as u64 + 1, what: "the loss".into(), value });
+            }
+        }
+        Ok(problem)
     }
 
     /// T.
