@@ -13,7 +13,7 @@ pub trait Point {
     fn dot(&self, x: Features<'_>) -> f64;
     /// The score of each output; coordinate i of output k is w[i·K + k].
     fn scores(&self, x: Features<'_>, out: &mut [f64]);
-    /// w[i].
+    /// `w[i]`.
     fn at(&self, i: usize) -> f64;
     /// ‖w‖².
     fn norm_squared(&self) -> f64;

@@ -233,7 +233,7 @@ impl Weights {
         }
     }
 
-    /// w[i] ← w[i] + c.
+    /// `w[i]` ← `w[i]` + c.
     #[inline]
     pub fn add_at(&mut self, i: usize, c: f64) {
         let d = self.deltas();
