@@ -149,9 +149,94 @@ impl Symmetric {
     }
 }
 
+/// The spectral norm of vvᵀ - diag(d) from the pairs (v_j, d_j), d_j ≥ 0, in O(n) instead of O(n³): the Hessian of least squares
+/// with a diagonal correction. Exact up to rounding, which is on the safe side.
+///
+/// An eigenvalue μ that is no -d_j solves s(μ) = Σ v_j²/(μ + d_j) = 1. The largest: 1/s is increasing and concave to the right of the
+/// poles, so Newton's method from a point to the left converges from the left. The smallest lies between the two leftmost poles.
+pub fn outer_minus_diagonal_norm(pairs: &[(f64, f64)]) -> f64 {
+    let vv: f64 = pairs.iter().map(|(v, _)| v * v).sum();
+    if pairs.iter().any(|(v, d)| !(v.is_finite() && d.is_finite())) {
+        return f64::NAN;
+    }
+    let (mut first, mut second) = ((0.0, 0.0), 0.0f64);
+    for &(v, d) in pairs {
+        if d > first.1 {
+            second = first.1;
+            first = (v, d);
+        } else {
+            second = second.max(d);
+        }
+    }
+    let most = first.1;
+
+    let mut top = 0.0;
+    if vv > 0.0 {
+        // vᵀHv/‖v‖² and the diagonal of H are at most the largest eigenvalue; the latter keeps us to the right of all poles.
+        let along_v = vv - pairs.iter().map(|(v, d)| v * v * d).sum::<f64>() / vv;
+        let diagonal = pairs.iter().filter(|(v, _)| *v != 0.0).map(|(v, d)| v * v - d);
+        let mut mu = diagonal.fold(along_v, f64::max);
+        for _ in 0..30 {
+            let (s, slope) = pairs.iter().filter(|(v, _)| *v != 0.0).fold((0.0, 0.0), |(s, slope), (v, d)| {
+                let term = v * v / (mu + d);
+                (s + term, slope + term / (mu + d))
+            });
+            let step = (s * s - s) / slope;
+            mu += step;
+            if step <= 1e-14 * (vv + most) {
+                break;
+            }
+        }
+        let least = pairs.iter().filter(|(v, _)| *v != 0.0).map(|(_, d)| *d).fold(f64::INFINITY, f64::min);
+        // Weyl's bound vv - least, if Newton's method should fail.
+        top = if mu.is_finite() { (mu + 1e-12 * (vv + most)).min(vv - least) } else { vv - least };
+    }
+    if most <= top {
+        return top;
+    }
+    // -(the smallest eigenvalue) lies between the two largest d_j: halve, and keep the upper end.
+    let (mut lo, mut hi) = (second.max(most - vv), most);
+    for _ in 0..if first.0 == 0.0 { 0 } else { 45 } {
+        let middle = 0.5 * (lo + hi);
+        let above = pairs.iter().filter(|(v, _)| *v != 0.0).map(|(v, d)| v * v / (d - middle)).sum::<f64>() >= 1.0;
+        if above { hi = middle } else { lo = middle }
+    }
+    top.max(hi)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng::{Purpose, Random};
+
+    #[test]
+    fn norm_of_an_outer_product_minus_a_diagonal() {
+        let mut r = Random::new(9, Purpose::Test);
+        for trial in 0..3000 {
+            let n = 1 + trial % 5;
+            let scale = [0.1, 1.0, 10.0][trial % 3];
+            // Ties, zeros and exact multiples are the hard cases.
+            let mut pairs: Vec<(f64, f64)> = (0..n).map(|_| (r.normal(), scale * r.uniform())).collect();
+            match trial % 7 {
+                0 => pairs.iter_mut().for_each(|p| p.1 = scale),
+                1 => pairs[0].0 = 0.0,
+                2 => pairs[n - 1].1 = pairs[0].1,
+                3 => pairs.iter_mut().for_each(|p| p.1 = 0.9 * p.0 * p.0),
+                4 => pairs[0].1 = 0.0,
+                _ => {}
+            }
+            let v: Vec<f64> = pairs.iter().map(|p| p.0).collect();
+            let mut h = Symmetric::zeros(n);
+            h.add_outer(1.0, Features::Dense(&v));
+            pairs.iter().enumerate().for_each(|(j, p)| h.add_at(j, j, -p.1));
+            let (found, exact) = (outer_minus_diagonal_norm(&pairs), h.spectral_norm());
+            let size = 1e-11 * (1.0 + scale + v.iter().map(|v| v * v).sum::<f64>());
+            assert!((found - exact).abs() <= size, "{pairs:?}: {found} instead of {exact}");
+        }
+        assert_eq!(outer_minus_diagonal_norm(&[]), 0.0);
+        assert_eq!(outer_minus_diagonal_norm(&[(0.0, 2.0)]), 2.0);
+        assert!(outer_minus_diagonal_norm(&[(f64::NAN, 2.0)]).is_nan());
+    }
 
     #[test]
     fn eigenvalues_and_solutions_of_a_known_matrix() {

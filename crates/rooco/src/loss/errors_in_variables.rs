@@ -1,10 +1,10 @@
 //! Least squares when the features were measured with known noise.
 
-use super::{Loss, RowConstants, g_of_quadratic, times};
+use super::{Loss, Pointwise, RowConstants, Squared, g_of_quadratic, times};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::gradient::Gradient;
-use crate::linalg::Symmetric;
+use crate::linalg::{Symmetric, outer_minus_diagonal_norm};
 use crate::point::Point;
 use crate::row::{Features, Row};
 
@@ -26,9 +26,10 @@ pub enum Noise {
 ///
 /// ∇f = weight·[(⟨w, x⟩ - y)x - Σw]: O(nnz) for isotropic noise (a scaling of w), O(d) for diagonal, O(d²) for full.
 /// ∇²f = weight·(xxᵀ - Σ). With s₁ ≤ ... ≤ s_d the eigenvalues of Σ, those of xxᵀ - Σ lie in [-s_d, ‖x‖² - s₁] (Weyl), so
-/// β = |weight|·max(‖x‖² - s₁, s_d), exact for isotropic noise in d ≥ 2. For isotropic noise
+/// β = |weight|·max(‖x‖² - s₁, s_d), exact for isotropic noise in d ≥ 2; for diagonal noise the norm is computed exactly. For isotropic noise
 /// ‖∇f/weight‖² = (p-y)²‖x‖² - 2σ²(p-y)p + σ⁴‖w‖² with p = ⟨w, x⟩, a quadratic in p whose maximum over the range of p is taken, and ‖w‖ is at
-/// most its maximum over W: exact on a ball around the origin. In general G ≤ ‖∇f(c)‖ + β·max‖w - c‖.
+/// most its maximum over W: exact on a ball around the origin. In general G is the smaller of
+/// |weight|·(max|p-y|·‖x‖ + s_d·max‖w‖) and ‖∇f(c)‖ + β·max‖w - c‖, c the origin or the centre of the domain.
 ///
 /// About λ: the minorant is the Hessian; λ is exactly the smallest eigenvalue of the mean of weight·(xxᵀ - Σ), that is of the
 /// covariance of the true features. In d ≥ 2 no row with noise is convex: wᵀ(xxᵀ - Σ)w < 0 for some w orthogonal to x.
@@ -134,15 +135,25 @@ impl Loss for ErrorsInVariables {
         // Features that are measured exactly have variance 0.
         let least = match &self.noise {
             Noise::Isotropic(s) => *s,
-            Noise::Diagonal(s) if s.len() < z.x.dim() => 0.0,
             Noise::Full(m) if m.dim() < z.x.dim() => 0.0,
             _ => self.least,
         };
-        let beta = z.weight.abs() * (z.x.norm_squared() - least).max(self.most);
+        let norm = match &self.noise {
+            Noise::Diagonal(s) => {
+                let mut pairs: Vec<(f64, f64)> = s.iter().map(|&s| (0.0, s)).collect();
+                pairs.resize(s.len().max(z.x.dim()), (0.0, 0.0));
+                z.x.iter().for_each(|(j, x)| pairs[j].0 = x);
+                outer_minus_diagonal_norm(&pairs)
+            }
+            _ => (z.x.norm_squared() - least).max(self.most),
+        };
+        let beta = z.weight.abs() * norm;
         let mut g = g_of_quadratic(self, domain, z, beta);
-        if let Noise::Isotropic(s) = self.noise {
-            g = g.min(times(z.weight.abs(), self.g_isotropic(s, domain, z)));
-        }
+        let direct = match self.noise {
+            Noise::Isotropic(s) => self.g_isotropic(s, domain, z),
+            _ => times(Squared.steepest(domain.score_range(z.x), z.y), z.x.norm()) + times(self.most, domain.reach()),
+        };
+        g = g.min(times(z.weight.abs(), direct));
         RowConstants { g, beta }
     }
 

@@ -1,14 +1,15 @@
 //! Least squares when features are missing completely at random.
 
-use super::{Loss, RowConstants, g_of_quadratic};
+use super::{Loss, Pointwise, RowConstants, Squared, g_of_quadratic, times};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::gradient::Gradient;
-use crate::linalg::Symmetric;
+use crate::linalg::{Symmetric, outer_minus_diagonal_norm};
 use crate::point::Point;
 use crate::row::{Features, Row};
 
-/// Feature j is missing with probability r_j, independently of everything; x has a zero where it is. With v_j = x_j/(1 - r_j):
+/// Feature j is missing with probability r_j, independently of everything; x has a zero where it is
+/// (a true zero needs no mark: it contributes nothing either way). With v_j = x_j/(1 - r_j):
 ///
 /// f(w; z) = weight·[½(⟨w, v⟩ - y)² - ½ Σ_j r_j v_j² w_j²]
 ///
@@ -16,8 +17,8 @@ use crate::row::{Features, Row};
 /// independent, so E(⟨w, v⟩ - y)² = (⟨w, x°⟩ - y)² + Σ w_j² x°_j² r_j/(1-r_j), and E r_j v_j² is just that r_j x°_j²/(1-r_j).
 ///
 /// ∇f = weight·[(⟨w, v⟩ - y)v - D w] with D = diag(r_j v_j²): O(nnz), only features that are present take part.
-/// ∇²f = weight·(vvᵀ - D). On the present features its eigenvalues lie in [-max D_j, ‖v‖² - min D_j] (Weyl), elsewhere they are 0, so
-/// β = |weight|·max(‖v‖² - min D_j, max D_j); G = min over c of (‖∇f(c)‖ + β·max‖w - c‖), c the origin or the centre of the domain.
+/// ∇²f = weight·(vvᵀ - D), so β = |weight|·‖vvᵀ - D‖ exactly ([`outer_minus_diagonal_norm`]), at most |weight|·‖v‖²; G is the smaller of
+/// |weight|·(max|⟨w, v⟩ - y|·‖v‖ + max D_j·max‖w‖) and ‖∇f(c)‖ + β·max‖w - c‖, c the origin or the centre of the domain.
 ///
 /// About λ: the minorant is the Hessian, and its mean is in expectation the covariance of the complete features: λ is what it would be without
 /// missing values, up to sampling noise of order B_v²·√(log d/T), B_v = max‖v‖. A row with two or more present features
@@ -95,20 +96,13 @@ impl Loss for MissingAtRandom {
     }
 
     fn constants(&self, domain: &dyn Domain, z: Row<'_>) -> RowConstants {
-        let (mut vv, mut least, mut most, mut count) = (0.0, f64::INFINITY, 0.0f64, 0);
-        for (_, v, d) in self.present(z.x) {
-            vv += v * v;
-            least = least.min(d);
-            most = most.max(d);
-            count += 1;
-        }
-        let beta = z.weight.abs()
-            * match count {
-                0 => 0.0,
-                1 => vv - least,
-                _ => (vv - least).max(most),
-            };
-        RowConstants { g: g_of_quadratic(self, domain, z, beta), beta }
+        let pairs: Vec<(f64, f64)> = self.present(z.x).map(|(_, v, d)| (v, d)).collect();
+        let beta = z.weight.abs() * outer_minus_diagonal_norm(&pairs);
+        let (index, value): (Vec<u32>, Vec<f64>) = self.present(z.x).map(|(j, v, _)| (j as u32, v)).unzip();
+        let v = Features::Sparse { index: &index, value: &value };
+        let most = pairs.iter().fold(0.0f64, |m, (_, d)| m.max(*d));
+        let direct = times(Squared.steepest(domain.score_range(v), z.y), v.norm()) + times(most, domain.reach());
+        RowConstants { g: g_of_quadratic(self, domain, z, beta).min(times(z.weight.abs(), direct)), beta }
     }
 
     fn minorant(&self, _: &dyn Domain, z: Row<'_>, scale: f64, c: &mut Symmetric) {
