@@ -3,6 +3,7 @@
 
 pub mod algorithm;
 pub mod certificate;
+pub mod audit;
 pub mod domain;
 pub mod draw;
 mod error;

@@ -1,0 +1,40 @@
+//! What the order test costs, in nanoseconds a row.
+//!
+//! `cargo run --release -p rooco --example order_cost`
+
+use std::time::Instant;
+
+use rooco::Row;
+use rooco::audit::{OrderOptions, OrderTest};
+use rooco::rng::{Purpose, Random};
+
+fn main() {
+    const ROWS: usize = 1_000_000;
+    let mut random = Random::new(1, Purpose::Data);
+    println!("{:<28} {:>14} {:>14}", "row", "every row", "beside a fit");
+    for (name, nnz, dense) in
+        [("sparse, 4 of 488", 4, false), ("sparse, 9 of 10,341", 9, false), ("dense, 20", 20, true), ("dense, 784", 784, true)]
+    {
+        let kept = 4096;
+        let value: Vec<f64> = (0..nnz * kept).map(|_| random.normal()).collect();
+        let index: Vec<u32> = (0..nnz * kept).map(|i| (i % nnz * 50) as u32 + random.below(50) as u32).collect();
+        let y: Vec<f64> = (0..kept).map(|_| random.normal()).collect();
+        let cost = [OrderOptions::default(), OrderOptions::beside_a_fit()].map(|options| {
+            let mut best = f64::INFINITY;
+            for _ in 0..3 {
+                let mut test = OrderTest::new(1, options.clone()).unwrap();
+                let start = Instant::now();
+                for t in 0..ROWS {
+                    let k = t % kept;
+                    let x = &value[k * nnz..(k + 1) * nnz];
+                    let z = if dense { Row::dense(x, y[k]) } else { Row::sparse(&index[k * nnz..(k + 1) * nnz], x, y[k]) };
+                    test.observe(z, Some(y[k]));
+                }
+                best = best.min(start.elapsed().as_secs_f64() * 1e9 / ROWS as f64);
+                assert_eq!(test.rows(), ROWS as u64);
+            }
+            best
+        });
+        println!("{name:<28} {:>11.1} ns {:>11.1} ns", cost[0], cost[1]);
+    }
+}
