@@ -35,7 +35,7 @@ fn rows(kind: &str, n: usize, random: &mut Random) -> Vec<Owned> {
 #[test]
 fn false_alarms_stay_below_alpha() {
     const SHUFFLES: u64 = 1000;
-    const T: usize = 1500;
+    const T: usize = 900;
     let alpha = 0.1;
     let kinds =
         ["regression", "rare label, one-hot", "heavy tails, signed weights, three classes", "distinct numbers", "constant"];
@@ -43,7 +43,7 @@ fn false_alarms_stay_below_alpha() {
         let mut random = Random::stream(20, Purpose::Test, number as u64);
         let data = rows(kind, T, &mut random);
         let sampling = if number % 2 == 0 { Sampling::EveryRow } else { Sampling::Bursts { length: 48, period: 64 } };
-        let options = OrderOptions { alpha, calibration: 150, sampling, ..Default::default() };
+        let options = OrderOptions { alpha, calibration: 100, sampling, ..Default::default() };
         let (mut alarms, mut reached_4) = (0, [0u32; 7]);
         for trial in 0..SHUFFLES {
             let mut test = OrderTest::new(trial, options.clone()).unwrap();

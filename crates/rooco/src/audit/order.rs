@@ -97,9 +97,9 @@ impl Default for OrderOptions {
 }
 
 impl OrderOptions {
-    /// The same test at a small fraction of the cost: 64 neighbouring rows in every 1024.
+    /// The same test at a small fraction of the cost: 64 neighbouring rows in every 2048.
     pub fn beside_a_fit() -> Self {
-        OrderOptions { sampling: Sampling::Bursts { length: 64, period: 1024 }, ..Self::default() }
+        OrderOptions { sampling: Sampling::Bursts { length: 64, period: 2048 }, ..Self::default() }
     }
 
     fn check(&self) -> Result<()> {
@@ -282,11 +282,15 @@ impl OrderTest {
         if self.options.projections == 0 {
             return sum;
         }
-        let stride = x.values().len().div_ceil(ENTRIES).max(1);
-        for (i, value) in x.iter().step_by(stride) {
-            let hash = mix(self.key ^ i as u64);
-            for (k, sum) in sum.iter_mut().enumerate() {
-                *sum += (hash >> (16 * k)) as i16 as f64 * value;
+        let value = x.values();
+        for k in (0..value.len()).step_by(value.len().div_ceil(ENTRIES).max(1)) {
+            let i = match x {
+                Features::Dense(_) => k as u64,
+                Features::Sparse { index, .. } => index[k] as u64,
+            };
+            let hash = mix(self.key ^ i);
+            for (p, sum) in sum.iter_mut().enumerate() {
+                *sum += (hash >> (16 * p)) as i16 as f64 * value[k];
             }
         }
         sum
