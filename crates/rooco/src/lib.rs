@@ -2,8 +2,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod algorithm;
-pub mod certificate;
 pub mod audit;
+pub mod certificate;
 pub mod domain;
 pub mod draw;
 mod error;

@@ -1,9 +1,9 @@
 //! Orders that are not random are noticed, on the score that sees them, and soon.
 
+use rooco::Row;
 use rooco::audit::order::Score;
 use rooco::audit::{OrderOptions, OrderReport, OrderTest};
 use rooco::rng::{Purpose, Random};
-use rooco::Row;
 
 const T: usize = 40_000;
 

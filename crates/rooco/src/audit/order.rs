@@ -110,7 +110,11 @@ impl OrderOptions {
             return Err(Error::Constant { name: "the number of projections", value: self.projections as f64, must: "at most 4" });
         }
         if self.calibration < 1 || self.calibration > 1 << 20 {
-            return Err(Error::Constant { name: "the calibration rows m", value: self.calibration as f64, must: "in 1..=1048576" });
+            return Err(Error::Constant {
+                name: "the calibration rows m",
+                value: self.calibration as f64,
+                must: "in 1..=1048576",
+            });
         }
         if let Sampling::Bursts { length, period } = self.sampling
             && (length < 1 || period < length)
@@ -170,8 +174,15 @@ impl OrderTest {
         }
         let threshold = scores.len() as f64 / options.alpha;
         let one = Capital { number: 1.0, exponent: 0 };
-        let tracks =
-            scores.iter().map(|&score| Track { score, sample: Vec::new(), test: None, tested: 0, best: one, best_row: 0, crossed: None });
+        let tracks = scores.iter().map(|&score| Track {
+            score,
+            sample: Vec::new(),
+            test: None,
+            tested: 0,
+            best: one,
+            best_row: 0,
+            crossed: None,
+        });
         let mut test = OrderTest {
             key: Random::stream(seed, Purpose::Ties, 1).bits(),
             ties: Random::new(seed, Purpose::Ties),
@@ -225,7 +236,8 @@ impl OrderTest {
             // The generator is asked for every score, so that scores never share a tie.
             track.observe(value, &mut self.ties, first_of_burst, self.rows, self.threshold, self.options.calibration);
             if track.crossed == Some(self.rows) && self.alarm.is_none() {
-                self.alarm = Some(Alarm { row: self.rows, score: track.score, evidence: track.best.log10(), level: self.options.alpha });
+                self.alarm =
+                    Some(Alarm { row: self.rows, score: track.score, evidence: track.best.log10(), level: self.options.alpha });
             }
         }
         if t + 1 >= self.burst.1 {
@@ -314,7 +326,9 @@ impl OrderTest {
             return Err(Error::Unsupported("the saved order test has another shape: it belongs to another version".into()));
         };
         if key != self.key || scores != self.tracks.len() as u64 {
-            return Err(Error::Unsupported("the saved order test was run with another seed or other scores; give the same ones".into()));
+            return Err(Error::Unsupported(
+                "the saved order test was run with another seed or other scores; give the same ones".into(),
+            ));
         }
         let mut tracks = Vec::new();
         for (k, track) in self.tracks.iter().enumerate() {
@@ -322,9 +336,9 @@ impl OrderTest {
         }
         self.alarm = match alarm {
             0 => None,
-            k => tracks.get(k as usize - 1).and_then(|t: &Track| {
-                t.crossed.map(|row| Alarm { row, score: t.score, evidence, level: self.options.alpha })
-            }),
+            k => tracks
+                .get(k as usize - 1)
+                .and_then(|t: &Track| t.crossed.map(|row| Alarm { row, score: t.score, evidence, level: self.options.alpha })),
         };
         // From where this test stands to where the saved one stood: the generator only runs forward.
         if used < self.ties.used() {
@@ -367,7 +381,10 @@ impl Track {
     fn save(&self) -> State {
         let mut s = State::default();
         s.put_f64("sample", self.sample.clone());
-        s.put_u64("where", [self.tested, self.best_row, self.crossed.unwrap_or(0), self.best.exponent as u64, self.test.is_some() as u64]);
+        s.put_u64(
+            "where",
+            [self.tested, self.best_row, self.crossed.unwrap_or(0), self.best.exponent as u64, self.test.is_some() as u64],
+        );
         s.put_f64("best", [self.best.number]);
         if let Some(test) = &self.test {
             s.put_all("ranks.", test.0.save());
@@ -385,7 +402,15 @@ impl Track {
             _ => Some(Box::new((Ranks::load(&s.part("ranks."))?, Bettor::load(&s.part("bettor."))?))),
         };
         let best = Capital { number, exponent: exponent as i64 };
-        Ok(Track { score, sample: s.f64("sample")?.to_vec(), test, tested, best, best_row, crossed: (crossed > 0).then_some(crossed) })
+        Ok(Track {
+            score,
+            sample: s.f64("sample")?.to_vec(),
+            test,
+            tested,
+            best,
+            best_row,
+            crossed: (crossed > 0).then_some(crossed),
+        })
     }
 }
 
