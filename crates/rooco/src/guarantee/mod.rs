@@ -21,7 +21,7 @@
 //! | stability lemmas | [`stability`] | |
 //!
 //! Proofs are in docs/theory.md, the list of statements and their tests in docs/paper.md. What can be certified *after* a run,
-//! for any order, is in the module `certificate`.
+//! for any order, is in [`certificate`](crate::certificate).
 
 mod constants;
 mod convex;
