@@ -1,0 +1,11 @@
+//! The paper as an experiment: finite problems, comparators, trials in parallel, statistics and reports.
+
+pub mod method;
+pub mod problem;
+pub mod statistics;
+pub mod trial;
+
+pub use method::Method;
+pub use problem::Instance;
+pub use statistics::Mean;
+pub use trial::Outcome;

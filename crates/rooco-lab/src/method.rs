@@ -1,0 +1,156 @@
+//! The algorithms of an experiment by name: `algorithm1`, `ogd:1`, `fresh:invbeta:poly3`, ...
+
+use std::sync::Arc;
+
+use rooco::algorithm::*;
+use rooco::draw::{Draw, Draws, Fresh, Mixture, Reservoir};
+use rooco::play::Play;
+use rooco::step::Steps;
+use rooco::{Error, Learner, Result};
+
+use crate::problem::Instance;
+
+/// An algorithm with its settings, read from a name.
+#[derive(Clone)]
+pub struct Method {
+    name: String,
+    replacement: bool,
+    make: Arc<Make>,
+}
+
+type Make = dyn Fn(&Instance, u64) -> Result<Box<dyn Learner>> + Send + Sync;
+
+/// What [`Method::parse`] understands, with a word on each.
+pub const METHODS: &[(&str, &str)] = &[
+    ("algorithm1", "Algorithm 1 of the paper"),
+    ("algorithm2", "Algorithm 2 of the paper"),
+    ("algorithm2prime", "Algorithm 2' (theory T7a)"),
+    ("ogd:C", "online gradient descent, steps C/(λt)"),
+    ("iid", "SGD on rows drawn with replacement"),
+    ("mixture", "the mixture estimator with the steps of Theorem 1"),
+    ("provable", "the provable mode: reservoir, steps 1/(L̂+λ(t-1))"),
+    ("provable:poly3", "the same, playing the average"),
+    ("saga:CAP", "SAGA on the mixture, poly3; CAP as below"),
+    ("DRAW:CAP[:poly3]", "DRAW = fresh, res or mix; steps min{CAP, 2/(λt)}; CAP = paper, invl, invbeta or free"),
+    ("constant:THETA", "Algorithm 1's draw, constant step THETA·D/(G√T) (convex sums)"),
+    ("freshconstant:THETA[:poly3]", "fresh rows, constant step THETA·D/(G√T)"),
+    ("convex1", "Algorithm 1 regularised, α = T^-1/2 (convex sums)"),
+    ("convex2", "Algorithm 2 regularised, α = T^-1/3 (convex sums)"),
+];
+
+impl Method {
+    /// A method of your own, for experiments from code.
+    pub fn new(name: &str, make: impl Fn(&Instance, u64) -> Result<Box<dyn Learner>> + Send + Sync + 'static) -> Self {
+        Method { name: name.into(), replacement: false, make: Arc::new(make) }
+    }
+
+    /// The name it was read from.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// True if its rows must be drawn with replacement.
+    pub fn wants_replacement(&self) -> bool {
+        self.replacement
+    }
+
+    /// A new learner for this problem; `seed` decides its own draws.
+    pub fn build(&self, instance: &Instance, seed: u64) -> Result<Box<dyn Learner>> {
+        (self.make)(instance, seed)
+    }
+
+    /// Reads a name of [`METHODS`].
+    pub fn parse(text: &str) -> Result<Self> {
+        let unknown = || {
+            let names: Vec<&str> = METHODS.iter().map(|m| m.0).collect();
+            Error::Unsupported(format!("there is no algorithm `{text}`; write one of {}", names.join(", ")))
+        };
+        fn boxed(learner: impl Learner + 'static) -> Result<Box<dyn Learner>> {
+            Ok(Box::new(learner))
+        }
+        let parts: Vec<&str> = text.split(':').collect();
+        let number = |s: &str| s.parse::<f64>().ok().filter(|v| v.is_finite() && *v > 0.0).ok_or_else(unknown);
+        let new = |make: Arc<Make>| Method { name: text.into(), replacement: text == "iid", make };
+        let method = match parts[..] {
+            ["algorithm1"] => {
+                new(Arc::new(|p, s| boxed(reservoir_sgd(p.task()?, p.curvature()?, p.horizon(), Draws::seeded(s))?)))
+            }
+            ["algorithm2"] => new(Arc::new(|p, _| boxed(sgd_without_replacement(p.task()?, p.curvature()?, p.horizon())?))),
+            ["algorithm2prime"] => new(Arc::new(|p, _| boxed(algorithm_2_prime(p.task()?, p.curvature()?, p.horizon())?))),
+            ["ogd", c] => {
+                let c = number(c)?;
+                new(Arc::new(move |p, _| boxed(ogd(p.task()?, p.known.lambda, c)?)))
+            }
+            ["iid"] => new(Arc::new(|p, _| boxed(sgd_with_replacement(p.task()?, p.curvature()?)?))),
+            ["mixture"] => new(Arc::new(|p, s| boxed(mixture_sgd(p.task()?, p.curvature()?, p.horizon(), Draws::seeded(s))?))),
+            ["provable"] => new(Arc::new(|p, s| provable_mode(p, None, s))),
+            ["provable", "poly3"] => new(Arc::new(|p, s| provable_mode(p, Some(3.0), s))),
+            ["saga", c] => {
+                let cap = cap(c).ok_or_else(unknown)?;
+                new(Arc::new(move |p, s| boxed(saga_sgd(p.task()?, p.curvature()?, cap, p.horizon(), Draws::seeded(s))?)))
+            }
+            [d @ ("fresh" | "res" | "mix"), c] => assembled(text, d, c, Play::Last).ok_or_else(unknown)?,
+            [d @ ("fresh" | "res" | "mix"), c, "poly3"] => {
+                assembled(text, d, c, Play::Average { gamma: 3.0 }).ok_or_else(unknown)?
+            }
+            ["constant", theta] => {
+                let theta = number(theta)?;
+                new(Arc::new(move |p, s| {
+                    boxed(constant_step_sgd(p.task()?, p.known.beta, natural_step(p, theta), p.horizon(), Draws::seeded(s))?)
+                }))
+            }
+            ["freshconstant", theta] => fresh_constant(text, number(theta)?, Play::Last),
+            ["freshconstant", theta, "poly3"] => fresh_constant(text, number(theta)?, Play::Average { gamma: 3.0 }),
+            ["convex1"] => new(Arc::new(|p, s| {
+                let r = Regulariser::default();
+                boxed(convex_reservoir_sgd(p.task()?, p.known.beta, r, p.horizon(), Draws::seeded(s))?)
+            })),
+            ["convex2"] => new(Arc::new(|p, _| {
+                boxed(convex_sgd_without_replacement(p.task()?, p.known.beta, Regulariser::default(), p.horizon())?)
+            })),
+            _ => return Err(unknown()),
+        };
+        Ok(method)
+    }
+}
+
+fn provable_mode(p: &Instance, gamma: Option<f64>, seed: u64) -> Result<Box<dyn Learner>> {
+    Ok(Box::new(provable(p.task()?, p.curvature()?, Unbiased::Reservoir, gamma, p.horizon(), Draws::seeded(seed))?))
+}
+
+fn cap(text: &str) -> Option<Cap> {
+    Some(match text {
+        "paper" => Cap::Paper,
+        "invl" => Cap::InverseL,
+        "invbeta" => Cap::InverseBeta,
+        "free" => Cap::Free,
+        _ => return None,
+    })
+}
+
+/// θ·D/(G√T), at most 1/β.
+fn natural_step(p: &Instance, theta: f64) -> f64 {
+    let k = &p.known;
+    (theta * k.diameter / (k.g * (p.horizon() as f64).sqrt())).min(1.0 / k.beta)
+}
+
+fn assembled(text: &str, draw: &str, cap_name: &str, play: Play) -> Option<Method> {
+    let (cap, draw) = (cap(cap_name)?, draw.to_owned());
+    Some(Method::new(text, move |p, seed| {
+        let c = p.curvature()?;
+        let draws = Draws::seeded(seed);
+        let draw: Box<dyn Draw> = match draw.as_str() {
+            "res" => Box::new(Reservoir::new(p.horizon(), draws)?),
+            "mix" => Box::new(Mixture::new(p.horizon(), draws)?),
+            _ => Box::new(Fresh),
+        };
+        let steps = Steps::over_lambda_t(2.0, c.lambda(), cap.value(&c));
+        Ok(Box::new(Sgd::new(p.task()?, draw, Box::new(steps), play)?))
+    }))
+}
+
+fn fresh_constant(text: &str, theta: f64, play: Play) -> Method {
+    Method::new(text, move |p, _| {
+        Ok(Box::new(Sgd::new(p.task()?, Box::new(Fresh), Box::new(Steps::Constant(natural_step(p, theta))), play)?))
+    })
+}
