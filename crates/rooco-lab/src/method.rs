@@ -79,7 +79,7 @@ impl Method {
             ["algorithm2prime"] => new(Arc::new(|p, _| boxed(algorithm_2_prime(p.task()?, p.curvature()?, p.horizon())?))),
             ["ogd", c] => {
                 let c = number(c)?;
-                new(Arc::new(move |p, _| boxed(ogd(p.task()?, p.known.lambda, c)?)))
+                new(Arc::new(move |p, _| boxed(ogd(p.task()?, p.lambda(), c)?)))
             }
             ["iid"] => new(Arc::new(|p, _| boxed(sgd_with_replacement(p.task()?, p.curvature()?)?))),
             ["mixture"] => new(Arc::new(|p, s| boxed(mixture_sgd(p.task()?, p.curvature()?, p.horizon(), Draws::seeded(s))?))),
@@ -96,17 +96,17 @@ impl Method {
             ["constant", theta] => {
                 let theta = number(theta)?;
                 new(Arc::new(move |p, s| {
-                    boxed(constant_step_sgd(p.task()?, p.known.beta, natural_step(p, theta), p.horizon(), Draws::seeded(s))?)
+                    boxed(constant_step_sgd(p.task()?, p.beta(), natural_step(p, theta), p.horizon(), Draws::seeded(s))?)
                 }))
             }
             ["freshconstant", theta] => fresh_constant(text, number(theta)?, Play::Last),
             ["freshconstant", theta, "poly3"] => fresh_constant(text, number(theta)?, Play::Average { gamma: 3.0 }),
             ["convex1"] => new(Arc::new(|p, s| {
                 let r = Regulariser::default();
-                boxed(convex_reservoir_sgd(p.task()?, p.known.beta, r, p.horizon(), Draws::seeded(s))?)
+                boxed(convex_reservoir_sgd(p.task()?, p.beta(), r, p.horizon(), Draws::seeded(s))?)
             })),
             ["convex2"] => new(Arc::new(|p, _| {
-                boxed(convex_sgd_without_replacement(p.task()?, p.known.beta, Regulariser::default(), p.horizon())?)
+                boxed(convex_sgd_without_replacement(p.task()?, p.beta(), Regulariser::default(), p.horizon())?)
             })),
             _ => return Err(unknown()),
         };
@@ -131,7 +131,7 @@ fn cap(text: &str) -> Option<Cap> {
 /// θ·D/(G√T), at most 1/β.
 fn natural_step(p: &Instance, theta: f64) -> f64 {
     let k = &p.known;
-    (theta * k.diameter / (k.g * (p.horizon() as f64).sqrt())).min(1.0 / k.beta)
+    (theta * k.diameter.value / (k.g.value * (p.horizon() as f64).sqrt())).min(1.0 / k.beta.value)
 }
 
 fn assembled(text: &str, draw: &str, cap_name: &str, play: Play) -> Option<Method> {

@@ -34,7 +34,7 @@ pub fn curve_rounds(t: u64) -> Vec<u64> {
 
 /// The order of trial `k` under `seed`. Every method of an experiment sees the same orders.
 pub fn order(instance: &Instance, method: &Method, seed: u64, k: u64) -> Vec<u32> {
-    let n = instance.rows.len();
+    let n = instance.problem.len();
     if instance.keep_order {
         return (0..n as u32).collect();
     }
@@ -69,7 +69,7 @@ pub fn run_learner(instance: &Instance, learner: &mut dyn Learner, order: &[u32]
             late_sum += instance.excess(&learner.played());
             late_count += 1;
         }
-        let paid = learner.observe(instance.rows.row(i as usize))?;
+        let paid = learner.observe(instance.row(i as usize))?;
         regret += paid.loss - instance.best_loss(i as usize);
         if next.peek() == Some(&t) {
             next.next();

@@ -1,10 +1,10 @@
 //! P5: half the rows curve up, half down, along the same direction.
 
+use rooco::draw::Past;
 use rooco::rng::{Purpose, Random};
-use rooco::{Error, Result};
+use rooco::{Error, Result, Row};
 
-use super::instance::{Recipe, dense};
-use super::{Instance, RankOne, Rows};
+use super::{Instance, RankOne};
 
 /// The minimiser.
 const W_STAR: [f64; 2] = [0.4, 0.206];
@@ -37,8 +37,7 @@ pub fn balanced(t: u64, kappa: f64, q: f64, seed: u64) -> Result<Instance> {
         let mean = (0..n).map(|k| noise[2 * k + i]).sum::<f64>() / n as f64;
         (0..n).for_each(|k| noise[2 * k + i] -= mean);
     }
-    let mut b_max = 0.0f64;
-    let mut rows = Rows::dense();
+    let mut rows = Past::default();
     for k in 0..n {
         let a = if k < down {
             low
@@ -48,11 +47,8 @@ pub fn balanced(t: u64, kappa: f64, q: f64, seed: u64) -> Result<Instance> {
             up
         };
         let b = [lambda * W_STAR[0] + noise[2 * k], W_STAR[1] + noise[2 * k + 1]];
-        b_max = b_max.max(b[0].hypot(b[1]));
-        rows.push(dense(&[1.0, 0.0, b[0], b[1]], a));
+        rows.push(Row::dense(&[1.0, 0.0, b[0], b[1]], a));
     }
     let name = if q == 0.5 { format!("p5 kappa={kappa}") } else { format!("p5 kappa={kappa} q={q}") };
-    let recipe = Recipe::new(name, rows, RankOne::new(vec![0.0, 1.0]), "ball:1", vec![-0.9, 0.0]);
-    // Each row is diagonal: its curvatures are a and 1, so β = 2 although Weyl's bound says 3.
-    Recipe { g: Some(beta + b_max), beta: Some(beta), lambda: Some(lambda.min(1.0)), ..recipe }.build()
+    Instance::new(&name, rows, RankOne::new(vec![0.0, 1.0]), "ball:1", vec![-0.9, 0.0])
 }

@@ -1,10 +1,10 @@
 //! P1: quadratics of which a third are not convex, with a mean that is known exactly.
 
+use rooco::draw::Past;
 use rooco::rng::{Purpose, Random};
-use rooco::{Error, Result};
+use rooco::{Error, Result, Row};
 
-use super::instance::{Recipe, dense};
-use super::{Instance, RankOne, Rows};
+use super::{Instance, RankOne, sphere};
 
 /// ‖w*‖, where no domain cuts it.
 const REACH: f64 = 0.5;
@@ -16,7 +16,7 @@ const NOISE: f64 = 0.35;
 /// H = diag(log-spaced 2/κ .. 1). Rows come in triples a = +1, +1, -2 that share a random unit vector v, so the mean curvature is
 /// exactly H (what is left of T by 3 has a = 0). b = Hw* + noise of length 0.35 that sums to zero, so the minimiser is exactly
 /// w*, a random point of length ½. w_1 = -0.9R·e_1, and the first coordinate of w* is positive.
-/// β = 2, λ = 2/κ, G = 2R + max‖b‖.
+/// β = 2, λ = 2/κ, G ≤ 2R + max‖b‖.
 pub fn nonconvex_quadratics(t: u64, d: usize, kappa: f64, radius: f64, seed: u64) -> Result<Instance> {
     let mut w1 = vec![0.0; d];
     if let Some(first) = w1.first_mut() {
@@ -71,29 +71,17 @@ fn build(
         let mean = noise.iter().map(|e| e[i]).sum::<f64>() / t as f64;
         noise.iter_mut().for_each(|e| e[i] -= mean);
     }
-    let mut rows = Rows::dense();
+    let mut rows = Past::default();
     let mut x = vec![0.0; 2 * d];
-    let mut b_max = 0.0f64;
     for (k, noise) in noise.iter().enumerate() {
         if k % 3 == 0 {
             x[..d].copy_from_slice(&sphere(&mut random, d, 1.0));
         }
         (0..d).for_each(|i| x[d + i] = h[i] * w_star[i] + noise[i]);
-        b_max = b_max.max(x[d..].iter().map(|b| b * b).sum::<f64>().sqrt());
         let a = if k / 3 >= t / 3 { 0.0 } else { [1.0, 1.0, -2.0][k % 3] };
-        rows.push(dense(&x, a));
+        rows.push(Row::dense(&x, a));
     }
-    let lambda = h[0];
-    let reach = rooco::domain::parse(domain, d)?.reach();
-    let recipe = Recipe::new(name, rows, RankOne::new(h), domain, w1);
-    Recipe { g: Some(2.0 * reach + b_max), beta: Some(2.0), lambda: Some(lambda), ..recipe }.build()
-}
-
-/// A uniformly random vector of length r.
-fn sphere(random: &mut Random, d: usize, r: f64) -> Vec<f64> {
-    let v: Vec<f64> = (0..d).map(|_| random.normal()).collect();
-    let norm = v.iter().map(|v| v * v).sum::<f64>().sqrt();
-    v.iter().map(|v| r * v / norm).collect()
+    Instance::new(&name, rows, RankOne::new(h), domain, w1)
 }
 
 /// Log-spaced from 2/κ to 1.

@@ -9,7 +9,7 @@ use rooco::{Domain, Features, Gradient, Loss, Point, Row};
 /// f(w; z) = weight·[½ wᵀ(diag(h) + a·vvᵀ)w - bᵀw], h shared by all rows. The row's x is v followed by b, its y is a.
 ///
 /// ∇f = weight·(h∘w + a⟨v, w⟩v - b). Curvature lies between min h + min(a‖v‖², 0) and max h + max(a‖v‖², 0) (Weyl), which gives
-/// β; G = ‖b‖ + β·max‖w‖. A row with a negative enough a is not convex.
+/// β (exact if v lies along an axis); G = ‖b‖ + β·max‖w‖. A row with a negative enough a is not convex.
 #[derive(Clone, Debug)]
 pub struct RankOne {
     h: Arc<[f64]>,
@@ -98,9 +98,19 @@ impl Loss for RankOne {
 
     fn constants(&self, domain: &dyn Domain, z: Row<'_>) -> RowConstants {
         let (v, b) = self.parts(z);
-        let (lo, hi) = self.h.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), &h| (lo.min(h), hi.max(h)));
         let a = z.y * dot(v, v);
-        let beta = z.weight.abs() * (lo + a.min(0.0)).abs().max((hi + a.max(0.0)).abs());
+        let ends =
+            |h: &mut dyn Iterator<Item = f64>| h.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), h| (lo.min(h), hi.max(h)));
+        // v along one axis leaves the matrix diagonal: exact. Otherwise Weyl's inequality.
+        let mut along = v.iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(i, _)| i);
+        let (lo, hi) = match (along.next(), along.next()) {
+            (Some(i), None) => ends(&mut self.h.iter().enumerate().map(|(j, h)| if i == j { h + a } else { *h })),
+            _ => {
+                let (lo, hi) = ends(&mut self.h.iter().copied());
+                (lo + a.min(0.0), hi + a.max(0.0))
+            }
+        };
+        let beta = z.weight.abs() * lo.abs().max(hi.abs());
         RowConstants { g: z.weight.abs() * dot(b, b).sqrt() + beta * domain.reach(), beta }
     }
 
@@ -110,6 +120,19 @@ impl Loss for RankOne {
             c.add_at(i, i, scale * h);
         }
         c.add_outer(scale * z.y, Features::Dense(self.parts(z).0));
+    }
+
+    fn squared_curvature(&self, _: &dyn Domain, z: Row<'_>, scale: f64, c: &mut Symmetric) -> bool {
+        // (H + a·vvᵀ)² = H² + a(Hv·vᵀ + v·(Hv)ᵀ) + a²‖v‖²·vvᵀ.
+        let (v, a) = (self.parts(z).0, z.y);
+        let scale = scale * z.weight * z.weight;
+        for i in 0..v.len() {
+            c.add_at(i, i, scale * self.h[i] * self.h[i]);
+            for j in 0..=i {
+                c.add_at(i, j, scale * a * v[i] * v[j] * (self.h[i] + self.h[j] + a * dot(v, v)));
+            }
+        }
+        !v.is_empty()
     }
 
     fn is_quadratic(&self) -> bool {

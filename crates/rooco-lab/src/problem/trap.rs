@@ -1,9 +1,9 @@
 //! The trap: one dimension, two kinds of rows, regret that is linear in T if they come sorted.
 
-use rooco::Result;
+use rooco::draw::Past;
+use rooco::{Result, Row};
 
-use super::instance::{Recipe, dense};
-use super::{Instance, RankOne, Rows};
+use super::{Instance, RankOne};
 
 /// f₋ = -½(w-¾)² and f₊ = (w-⅜)², half of each, W = [-1, 1], w_1 = 1 (constants dropped: they cancel in the regret).
 ///
@@ -19,15 +19,14 @@ pub fn trap_negatives_first(t: u64) -> Result<Instance> {
 }
 
 fn build(t: u64, name: &str, keep_order: bool) -> Result<Instance> {
-    let mut rows = Rows::dense();
+    let mut rows = Past::default();
     let half = t / 2;
-    (0..half).for_each(|_| rows.push(dense(&[1.0, -0.75], -1.0)));
-    (0..half).for_each(|_| rows.push(dense(&[1.0, 0.75], 2.0)));
+    (0..half).for_each(|_| rows.push(Row::dense(&[1.0, -0.75], -1.0)));
+    (0..half).for_each(|_| rows.push(Row::dense(&[1.0, 0.75], 2.0)));
     if t % 2 == 1 {
-        rows.push(dense(&[1.0, 0.0], 0.5));
+        rows.push(Row::dense(&[1.0, 0.0], 0.5));
     }
-    let recipe = Recipe::new(name.into(), rows, RankOne::new(vec![0.0]), "box:-1,1", vec![1.0]);
-    let mut instance = Recipe { lambda: Some(0.5), ..recipe }.build()?;
+    let mut instance = Instance::new(name, rows, RankOne::new(vec![0.0]), "box:-1,1", vec![1.0])?;
     instance.keep_order = keep_order;
     Ok(instance)
 }
