@@ -11,8 +11,11 @@ pub struct Family {
     values: Vec<(&'static str, f64)>,
 }
 
-/// Name, settings with defaults, and a word on each.
-pub const FAMILIES: &[(&str, &[(&str, f64)], &str)] = &[
+/// A name, its settings with their defaults, and a word on it.
+type Entry = (&'static str, &'static [(&'static str, f64)], &'static str);
+
+/// Every family.
+pub const FAMILIES: &[Entry] = &[
     ("p1", &[("d", 10.0), ("kappa", 10.0), ("R", 1.0)], "quadratics, a third of them not convex"),
     ("p1box", &[("d", 10.0), ("kappa", 10.0)], "the same on a box, the minimiser on its boundary"),
     ("convex", &[("d", 10.0)], "the same, merely convex"),
