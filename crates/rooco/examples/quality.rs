@@ -8,7 +8,7 @@ use std::fs;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use rooco::algorithm::{Auto, AutoLoss};
+use rooco::algorithm::{Auto, AutoClasses, AutoLoss};
 use rooco::loss::{Logistic, NoisyLabels, Pointwise, Squared};
 use rooco::rng::{Purpose, Random};
 use rooco::{Learner, Row};
@@ -88,6 +88,32 @@ fn run<P: AutoLoss>(
     Ok(())
 }
 
+/// The same for K classes: log-loss and accuracy.
+fn run_classes(classes: usize, train: &Table, test: &Table, order: &[u32]) -> rooco::Result<()> {
+    let mut learner = AutoClasses::new(classes)?;
+    let start = cpu_seconds();
+    let mut progressive = 0.0;
+    for &i in order {
+        progressive += learner.observe(train.row(i as usize))?.loss;
+    }
+    let ns = (cpu_seconds() - start) * 1e9 / order.len() as f64;
+    let (mut held_out, mut right, mut out) = (0.0, 0, vec![0.0; classes]);
+    for i in 0..test.y.len() {
+        learner.scores(test.row(i).x, &mut out);
+        let top = out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        right += (out[test.y[i] as usize] == top) as usize;
+        held_out += top - out[test.y[i] as usize] + out.iter().map(|m| (m - top).exp()).sum::<f64>().ln();
+    }
+    println!(
+        "{{\"held_out\": {}, \"accuracy\": {}, \"progressive\": {}, \"ns_per_row\": {ns:.1}, \"shares\": {:?}}}",
+        held_out / test.y.len() as f64,
+        right as f64 / test.y.len() as f64,
+        progressive / train.weight.iter().sum::<f64>(),
+        learner.shares()
+    );
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().collect();
     let [_, train, test, loss, options @ ..] = args.as_slice() else {
@@ -114,6 +140,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     } else if let Some(rates) = loss.strip_prefix("noisy:") {
         let (plus, minus) = rates.split_once(',').ok_or("noisy:RHO_PLUS,RHO_MINUS")?;
         go!(NoisyLabels::new(Logistic, plus.parse()?, minus.parse()?)?, Logistic);
+    } else if let Some(classes) = loss.strip_prefix("softmax:") {
+        run_classes(classes.parse()?, &train, &test, &order)?;
     } else {
         return Err(format!("unknown loss {loss}").into());
     }

@@ -32,7 +32,7 @@ mod saga_sgd;
 mod sgd;
 mod sgd_without_replacement;
 
-pub use auto::{Auto, AutoLoss, ClampedModel, Eight};
+pub use auto::{Auto, AutoClasses, AutoLoss, ClampedModel, Eight};
 pub use convex::{Regulariser, constant_step_sgd, constant_step_size, convex_reservoir_sgd, convex_sgd_without_replacement};
 pub use curvature::{Cap, Curvature};
 pub use fresh::{FrozenSteps, algorithm_2_prime, frozen_sgd, tau_prime};

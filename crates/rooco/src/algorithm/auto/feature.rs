@@ -2,12 +2,10 @@
 
 use super::LANES;
 use super::rounding::Noise;
-use super::scale;
+use super::scale::{Scale, power_of_two};
 
 /// A feature's record: four learners' weights, their sums of squared gradients, their averages, and the feature's scale.
-///
-/// Everything is in units of 2^`exponent`, the size of the feature's first value: the f32 arithmetic sees values near one
-/// whatever the units of the data, and a power of two changes no digit.
+/// Weights are per unit of the feature, see [`Scale`].
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Feature {
@@ -17,96 +15,30 @@ pub(super) struct Feature {
     pub squares: [f32; LANES],
     /// The poly3 average of each lane's iterates, as of the last visit.
     pub b: [f32; LANES],
-    /// N: the fourth-moment scale of the values, see [`scale`].
-    pub scale: f32,
-    /// c: in how many rows the value was not zero (stops at 2²⁴).
-    pub count: f32,
+    /// N and c.
+    pub scale: Scale,
     /// The tick of the clock at the last learning visit.
     pub last: u32,
-    /// The unit, as a power of two.
-    pub exponent: i32,
 }
-
-/// 2^e, for e within the exponents of normal f64 numbers (others are clamped to them).
-#[inline]
-pub(super) fn power_of_two(e: i32) -> f64 {
-    f64::from_bits(((e.clamp(-1022, 1023) + 1023) as u64) << 52)
-}
-
-/// The e with 2^e ≤ |v| < 2^(e+1), kept within ±1000.
-#[inline]
-pub(super) fn exponent_of(v: f64) -> i32 {
-    let e = ((v.to_bits() >> 52) & 0x7ff) as i32 - 1023;
-    e.clamp(-1000, 1000)
-}
-
-/// Values this much above the unit get a larger unit, so that their squares stay far from the end of f32.
-const UNIT_RANGE: f64 = 4096.0;
 
 impl Feature {
-    /// v in the feature's unit. A first value sets the unit, a huge one enlarges it.
+    /// v in the feature's unit; the weights follow if the unit has to grow.
     #[inline]
     pub fn in_units(&mut self, v: f64) -> f32 {
-        if self.count == 0.0 {
-            self.exponent = exponent_of(v);
+        let (v, enlarged) = self.scale.in_units(v);
+        if enlarged != 0 {
+            enlarge_unit(enlarged, &mut self.w, &mut self.squares, &mut self.b);
         }
-        let mut u = v * power_of_two(-self.exponent);
-        if u.abs() > UNIT_RANGE {
-            self.enlarge_unit(exponent_of(u));
-            u = v * power_of_two(-self.exponent);
-        }
-        u as f32
+        v
     }
 
-    #[cold]
-    fn enlarge_unit(&mut self, e: i32) {
-        self.exponent += e;
-        let (up, down) = (power_of_two(e.min(60)) as f32, power_of_two(-e.min(60)) as f32);
-        for k in 0..LANES {
-            self.w[k] *= up;
-            self.b[k] *= up;
-            self.squares[k] *= down * down;
-        }
-        self.scale *= down;
-        if e > 60 {
-            // Nothing seen so far is visible beside the new value.
-            (self.w, self.b, self.squares) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
-            self.scale = f32::MIN_POSITIVE;
-        }
-    }
-
-    /// Lets the scale see |v|. If it jumps up, the weights shrink with it: the contribution of such a value stays bounded.
+    /// Lets the scale see v; the weights shrink if it jumps up.
     #[inline]
     pub fn see(&mut self, v: f32) {
-        let u = v.abs();
-        self.count += 1.0;
-        if self.count == 1.0 {
-            self.scale = u;
-        } else if u != self.scale {
-            let old = self.scale;
-            self.scale = scale::with(old, u, self.count);
-            if self.scale > 1.5 * old {
-                let shrink = old / self.scale;
-                for k in 0..LANES {
-                    self.w[k] *= shrink;
-                    self.b[k] *= shrink;
-                }
-            }
+        let shrink = self.scale.see(v);
+        if shrink != 1.0 {
+            self.w.iter_mut().chain(&mut self.b).for_each(|w| *w *= shrink);
         }
-    }
-
-    /// True if [`see`](Self::see) on this value will change the weights, or if a prediction would clamp it.
-    #[inline]
-    pub fn surprised_by(&self, v: f32) -> bool {
-        let u = v.abs();
-        u > self.scale
-            && (u > self.limit() || (self.count > 0.0 && scale::with(self.scale, u, self.count + 1.0) > 1.5 * self.scale))
-    }
-
-    /// The largest value that training can have contained, N(c+1)^¼: predictions clamp there.
-    #[inline]
-    pub fn limit(&self) -> f32 {
-        self.scale * (self.count + 1.0).sqrt().sqrt()
     }
 
     /// The averages as of now, if `gone` of the old average has faded since the last visit.
@@ -136,7 +68,7 @@ impl Feature {
     #[inline(always)]
     pub fn learn<const SHRINK: bool>(&mut self, v: f32, gone: f32, step: &Step, pull: f32, noise: &mut Noise) {
         let (x_b, x_squares) = noise.two();
-        let inverse = 1.0 / self.scale;
+        let inverse = 1.0 / self.scale.n;
         for k in 0..LANES {
             let g = step.gradient[k] * v;
             let old = self.squares[k];
@@ -156,6 +88,18 @@ impl Feature {
             self.squares[k] = sum;
         }
     }
+}
+
+/// Weights per unit and squared gradients in it, when the unit grows by 2^e.
+#[cold]
+pub(super) fn enlarge_unit(e: i32, w: &mut [f32], squares: &mut [f32], b: &mut [f32]) {
+    if e > 60 {
+        [w, squares, b].into_iter().for_each(|part| part.fill(0.0));
+        return;
+    }
+    let (up, down) = (power_of_two(e) as f32, power_of_two(-e) as f32);
+    w.iter_mut().chain(b).for_each(|w| *w *= up);
+    squares.iter_mut().for_each(|g| *g = *g * down * down);
 }
 
 /// What a row's step has in common for all features.

@@ -1,6 +1,6 @@
 //! The mean and the spread of the targets of a regression, so that neither their zero nor their unit matters.
 
-use super::feature::{exponent_of, power_of_two};
+use super::scale::{exponent_of, power_of_two};
 
 /// Welford's running mean and variance with weights |s|. Classification leaves it alone: mean 0, spread 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

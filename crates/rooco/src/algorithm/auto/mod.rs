@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::row::{Features, Row};
 use crate::state::State;
 
+mod classes;
 mod clock;
 mod feature;
 mod grid;
@@ -19,14 +20,16 @@ mod score;
 mod second_order;
 pub(crate) mod vector;
 
+pub use classes::AutoClasses;
 pub use loss::{AutoLoss, Eight};
 pub use model::ClampedModel;
 
 use clock::Clock;
-use feature::{Feature, Step, exponent_of, power_of_two};
+use feature::{Feature, Step};
 use grid::Grid;
 use label::Label;
 use rounding::Noise;
+use scale::{exponent_of, power_of_two};
 use score::{RowLosses, Scores};
 use second_order::SecondOrder;
 
@@ -202,9 +205,9 @@ impl<P: AutoLoss> Auto<P> {
 
     /// The model as it stands, written out: it predicts exactly what the learner predicts.
     pub fn model(&self) -> ClampedModel {
-        let at = self.feature_at();
-        let (weights, limits) = (0..self.features.len()).map(at).unzip();
-        ClampedModel { weights, limits, offset: self.offset() }
+        let weights = (0..self.features.len()).map(self.weight_at()).collect();
+        let limits = self.features.iter().map(|f| f.scale.limit_of_data()).collect();
+        ClampedModel { outputs: 1, weights, limits, offset: self.offset() }
     }
 
     fn offset(&self) -> f64 {
@@ -212,16 +215,15 @@ impl<P: AutoLoss> Auto<P> {
         self.label.mean + second
     }
 
-    /// (w_i, limit_i) of the played point, as a function of i.
-    fn feature_at(&self) -> impl Fn(usize) -> (f64, f64) + '_ {
+    /// w_i of the played point, as a function of i.
+    fn weight_at(&self) -> impl Fn(usize) -> f64 + '_ {
         let inverse = self.clock.inverse();
         let unit = self.label.unit();
         let (p, p_second) = self.shares_apart();
         move |i| {
             let f = &self.features[i];
-            let w = f.mixed(self.clock.gone(f.last, inverse), &p) * power_of_two(-f.exponent) * unit;
-            let second = self.second.as_ref().map_or(0.0, |s| p_second * s.w.get(i).copied().unwrap_or(0.0));
-            (w + second, f.limit() as f64 * power_of_two(f.exponent))
+            let w = f.mixed(self.clock.gone(f.last, inverse), &p) * power_of_two(-f.scale.exponent) * unit;
+            w + self.second.as_ref().map_or(0.0, |s| p_second * s.w.get(i).copied().unwrap_or(0.0))
         }
     }
 
@@ -267,13 +269,13 @@ impl<P: AutoLoss> Auto<P> {
         for entry in &mut self.entries {
             let f = &mut self.features[entry.i as usize];
             let gone = clock.gone(f.last, inverse);
-            self.seen += (f.count == 0.0) as u64;
+            self.seen += (f.scale.count == 0.0) as u64;
             let v = f.in_units(entry.x);
-            if v.abs() > f.scale && f.surprised_by(v) {
+            if v.abs() > f.scale.n && f.scale.is_surprised_by(v) {
                 // A prediction would have clamped this value, or the weights shrink with its scale.
-                let limit = f.limit();
+                let limit = f.scale.limit();
                 let clamped = v.clamp(-limit, limit);
-                self.clamped.push((entry.i as usize, clamped as f64 * power_of_two(f.exponent)));
+                self.clamped.push((entry.i as usize, clamped as f64 * power_of_two(f.scale.exponent)));
                 let before = f.mixed(gone, &p) * clamped as f64;
                 f.see(v);
                 surprise += before - f.mixed(gone, &p) * v as f64;
@@ -284,7 +286,7 @@ impl<P: AutoLoss> Auto<P> {
                 iterates[k] += f.w[k] * v;
                 averages[k] += (f.b[k] + (f.w[k] - f.b[k]) * gone) * v;
             }
-            let u = v / f.scale;
+            let u = v / f.scale.n;
             density += u * u;
             (entry.v, entry.gone) = (v, gone);
         }
@@ -368,7 +370,7 @@ impl<P: AutoLoss> Auto<P> {
         let weight = z.weight * power_of_two(-self.weight_exponent) * unit;
         second.add(z.x, weight, h, h * p - self.loss.slope(p, y));
         let features = &self.features;
-        let ok = second.solve(self.t, unit, |i| features[i].scale as f64 * power_of_two(features[i].exponent));
+        let ok = second.solve(self.t, unit, |i| features[i].scale.n as f64 * power_of_two(features[i].scale.exponent));
         if !ok {
             self.without_second_order();
         }
@@ -395,10 +397,10 @@ impl<P: AutoLoss> Auto<P> {
             let mut pull = 0.0;
             if self.l2 > 0.0 {
                 let rounds = (now - f.last).max(1) as f64 * (1u64 << self.clock.shift) as f64;
-                let unit = power_of_two((-self.weight_exponent - 2 * f.exponent).clamp(-1000, 1000));
+                let unit = power_of_two((-self.weight_exponent - 2 * f.scale.exponent).clamp(-1000, 1000));
                 pull = (self.l2 * unit * rounds).clamp(1e-30, 1e30) as f32;
             }
-            if partners && (s < 0.0 || f.count <= RARE) {
+            if partners && (s < 0.0 || f.scale.count <= RARE) {
                 f.learn::<true>(v, gone, &step, pull, &mut noise);
             } else {
                 f.learn::<false>(v, gone, &step, pull, &mut noise);
@@ -430,7 +432,9 @@ impl<P: AutoLoss> Auto<P> {
 
 impl<P: AutoLoss> Learner for Auto<P> {
     fn scores(&self, x: Features<'_>, out: &mut [f64]) {
-        out[0] = model::predict(x, self.offset(), self.features.len(), self.feature_at());
+        let weight = self.weight_at();
+        let limit = |i: usize| self.features[i].scale.limit_of_data();
+        model::scores(x, self.offset(), self.features.len(), out, limit, |i, out, v| out[0] += weight(i) * v);
     }
 
     fn observe(&mut self, z: Row<'_>) -> Result<Played> {

@@ -7,26 +7,53 @@ use crate::row::Features;
 /// This is all that a prediction needs, and it gives the same bits as the learner that wrote it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClampedModel {
-    /// w, one entry a feature.
+    /// Scores per row: 1, or the number of classes.
+    pub outputs: usize,
+    /// w; feature i of output k is at i·K + k.
     pub weights: Vec<f64>,
     /// The largest |x_i| that training can have contained. 0 for a feature never seen, whose weight is 0.
     pub limits: Vec<f64>,
-    /// Added to every prediction: the mean of the targets of a regression, else 0.
+    /// Added to every score: the mean of the targets of a regression, else 0.
     pub offset: f64,
 }
 
 impl ClampedModel {
-    /// The prediction for x. Features that the model does not know count as 0.
+    /// The prediction for x of a model with one output. Features that the model does not know count as 0.
     pub fn predict(&self, x: Features<'_>) -> f64 {
-        predict(x, self.offset, self.weights.len(), |i| (self.weights[i], self.limits[i]))
+        let mut out = [0.0];
+        self.scores(x, &mut out);
+        out[0]
+    }
+
+    /// The scores of x, one per output.
+    pub fn scores(&self, x: Features<'_>, out: &mut [f64]) {
+        let k = self.outputs;
+        scores(
+            x,
+            self.offset,
+            self.limits.len(),
+            out,
+            |i| self.limits[i],
+            |i, out, v| {
+                out.iter_mut().zip(&self.weights[i * k..(i + 1) * k]).for_each(|(out, w)| *out += w * v);
+            },
+        );
     }
 }
 
-/// One sum for the learner and for its written-out model, so that both give the same bits.
+/// One sum for the learners and for their written-out models, so that both give the same bits.
 #[inline]
-pub(super) fn predict(x: Features<'_>, offset: f64, known: usize, feature: impl Fn(usize) -> (f64, f64)) -> f64 {
-    x.iter().filter(|&(i, v)| i < known && v != 0.0).fold(offset, |sum, (i, v)| {
-        let (w, limit) = feature(i);
-        sum + w * v.clamp(-limit, limit)
-    })
+pub(super) fn scores(
+    x: Features<'_>,
+    offset: f64,
+    known: usize,
+    out: &mut [f64],
+    limit: impl Fn(usize) -> f64,
+    mut add: impl FnMut(usize, &mut [f64], f64),
+) {
+    out.fill(offset);
+    for (i, v) in x.iter().filter(|&(i, v)| i < known && v != 0.0) {
+        let limit = limit(i);
+        add(i, out, v.clamp(-limit, limit));
+    }
 }

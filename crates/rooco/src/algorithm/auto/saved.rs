@@ -5,6 +5,7 @@ use super::feature::Feature;
 use super::grid::Grid;
 use super::label::Label;
 use super::rounding::Noise;
+use super::scale::Scale;
 use super::score::Scores;
 use super::second_order::SecondOrder;
 use super::{Auto, AutoLoss, CANDIDATES, LANES};
@@ -38,11 +39,11 @@ impl<P: AutoLoss> Auto<P> {
         s.put_f32("eta", self.grid.eta);
         let mut reals = Vec::with_capacity(self.features.len() * REALS);
         for f in &self.features {
-            reals.extend(f.w.iter().chain(&f.squares).chain(&f.b).chain([&f.scale, &f.count]));
+            reals.extend(f.w.iter().chain(&f.squares).chain(&f.b).chain([&f.scale.n, &f.scale.count]));
         }
         s.put_f32("features", reals);
         s.put_u32("features.last", self.features.iter().map(|f| f.last).collect::<Vec<_>>());
-        s.put_u32("features.exponent", self.features.iter().map(|f| f.exponent as u32).collect::<Vec<_>>());
+        s.put_u32("features.exponent", self.features.iter().map(|f| f.scale.exponent as u32).collect::<Vec<_>>());
         if let Some(second) = &self.second {
             s.put_f64("second.matrix", second.a.clone());
             s.put_f64("second.rhs", second.rhs.clone());
@@ -102,11 +103,9 @@ impl<P: AutoLoss> Auto<P> {
                     w: four(0),
                     squares: four(LANES),
                     b: four(2 * LANES),
-                    scale: r[3 * LANES],
-                    count: r[3 * LANES + 1],
+                    scale: Scale { n: r[3 * LANES], count: r[3 * LANES + 1], exponent: exponent as i32 },
                     // A tick from the future would be a damaged file; the clock must not wrap around.
                     last: last.min(self.clock.now),
-                    exponent: exponent as i32,
                 }
             })
             .collect();
