@@ -283,6 +283,26 @@ mod tests {
         assert!(convex.iter().any(|g| g.name == "Theorem 8b") && convex.iter().all(|g| g.name != "Theorem 1"));
     }
 
+    /// Values computed by another program from the unrounded constants of the same problem: they must agree to a few percent.
+    #[test]
+    fn an_independent_program_finds_the_same_values() {
+        let c = p1();
+        let k = c.l_hat();
+        let here = [
+            theorem_1(&c),
+            theorem_1_sharp(&c),
+            theorem_5(&c, k, None),
+            theorem_5_recursion(&c, k, None),
+            theorem_6(&c, k, None),
+            theorem_6(&c, k, Some(3.0)),
+            theorem_2(&c),
+            theorem_7a_closed(&c),
+        ];
+        for (g, there) in here.iter().zip([2071.0, 485.0, 240.0, 176.0, 17.0, 22.0, 68_001.0, 1364.0]) {
+            assert!((g.bound / there - 1.0).abs() < 0.06, "{g}\nthe other program: {there}");
+        }
+    }
+
     #[test]
     fn nonsense_constants_never_give_a_bound() {
         for bad in [f64::NAN, -1.0, f64::INFINITY] {
