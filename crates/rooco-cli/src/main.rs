@@ -1,2 +1,33 @@
-//! The `rooco` program.
-fn main() {}
+//! The `rooco` program: one file a command; data on standard output, talk on standard error.
+
+mod command;
+mod exit;
+mod output;
+
+use clap::{Parser, Subcommand};
+
+/// Learning from a shuffled stream in one pass, with a guarantee, even where single rows have non-convex losses and only
+/// their sum is convex (signed weights, noisy features, missing values).
+#[derive(Parser)]
+#[command(name = "rooco", version, arg_required_else_help = true, propagate_version = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the main job on shipped data and explain what it shows.
+    Demo(command::demo::Arguments),
+    /// Run one small explicit problem with a given order and given draws, and print every number as JSON.
+    Trace(command::trace::Arguments),
+}
+
+fn main() -> std::process::ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match arguments.command {
+        Command::Demo(a) => command::demo::run(a),
+        Command::Trace(a) => command::trace::run(a),
+    };
+    exit::code(outcome)
+}

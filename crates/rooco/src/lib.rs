@@ -14,6 +14,7 @@ pub mod linalg;
 pub mod loss;
 pub mod measure;
 pub mod minimise;
+pub mod metrics;
 pub mod play;
 pub mod point;
 pub mod problem;

@@ -1,0 +1,35 @@
+//! Exit codes: 0 done, 1 the answer is no, 2 error, 130 interrupted.
+
+use std::process::ExitCode;
+
+/// How a command ended, if it did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// 0.
+    Done,
+    /// 1: the question that was asked has the answer no.
+    #[allow(dead_code, reason = "audit answers questions")]
+    No,
+    /// 130: stopped by Ctrl-C.
+    #[allow(dead_code, reason = "fit can be interrupted")]
+    Interrupted,
+}
+
+/// Prints an error as one line on standard error, and turns an outcome into the exit code.
+pub fn code(outcome: anyhow::Result<Outcome>) -> ExitCode {
+    match outcome {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::No) => ExitCode::from(1),
+        Ok(Outcome::Interrupted) => ExitCode::from(130),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("rooco: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// `rooco ... | head` closes the pipe early: that is not an error.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|e| e.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe))
+}

@@ -1,0 +1,5 @@
+//! What people read: tables.
+
+mod table;
+
+pub use table::Table;
