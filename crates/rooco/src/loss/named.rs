@@ -1,0 +1,210 @@
+//! The losses by name, for the command line, model files and Python.
+
+use super::*;
+use crate::error::{Error, Result};
+use crate::metrics::Kind;
+
+/// A loss that is chosen at run time: its base, what it corrects for, and L2.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct LossSpec {
+    /// The loss on clean data.
+    pub base: Base,
+    /// What the data suffer from.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub correction: Option<Correction>,
+    /// (l2/2)‖w‖² is added to every row's loss.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub l2: f64,
+}
+
+/// The loss on clean data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Base {
+    /// ½(p - y)².
+    Squared,
+    /// Squared near zero, linear beyond `delta`.
+    Huber {
+        /// Where it turns linear.
+        delta: f64,
+    },
+    /// log(1 + e^{-yp}), y = ±1.
+    Logistic,
+    /// ½max(0, 1 - yp)², y = ±1.
+    SquaredHinge,
+    /// The hinge with its kink rounded over a width `gamma`, y = ±1.
+    SmoothedHinge {
+        /// The width.
+        gamma: f64,
+    },
+    /// Log-loss over K classes, y = 0..K-1.
+    Softmax {
+        /// K.
+        classes: usize,
+    },
+}
+
+/// What the data suffer from, so that the loss can undo it on average. Corrected rows may be non-convex.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Correction {
+    /// Labels flipped at known rates.
+    LabelNoise {
+        /// Chance that a true +1 is seen as -1.
+        plus: f64,
+        /// Chance that a true -1 is seen as +1.
+        minus: f64,
+    },
+    /// With this chance the class was replaced by a uniformly random one.
+    RandomisedResponse {
+        /// The chance.
+        rate: f64,
+    },
+    /// +1 rows are known positives; -1 rows are unlabelled, and this share of them is positive.
+    PositiveUnlabelled {
+        /// The share of positives among all.
+        prior: f64,
+        /// The share of known positives among the rows.
+        share: f64,
+    },
+    /// Features carry noise of known variance, coordinate by coordinate.
+    FeatureNoise {
+        /// The variances; coordinates beyond the list have none.
+        variance: Vec<f64>,
+    },
+    /// Values are missing at random (zero where missing) at known rates, coordinate by coordinate.
+    Missing {
+        /// The rates; coordinates beyond the list are never missing.
+        rates: Vec<f64>,
+    },
+}
+
+impl Base {
+    /// The names on the command line.
+    pub const NAMES: &str = "squared, huber[:delta], logistic, squared-hinge, smoothed-hinge[:gamma], softmax";
+
+    /// The loss of that name; `classes` is used by softmax.
+    pub fn parse(text: &str, classes: usize) -> Result<Self> {
+        let (name, parameter) = match text.split_once(':') {
+            Some((name, value)) => (name, Some(value)),
+            None => (text, None),
+        };
+        let number = |default: f64| match parameter {
+            None => Ok(default),
+            Some(v) => v.parse().map_err(|_| Error::Unsupported(format!("the loss `{text}` needs a number after the colon"))),
+        };
+        let base = match name {
+            "squared" => Base::Squared,
+            "huber" => Base::Huber { delta: number(1.0)? },
+            "logistic" => Base::Logistic,
+            "squared-hinge" => Base::SquaredHinge,
+            "smoothed-hinge" => Base::SmoothedHinge { gamma: number(1.0)? },
+            "softmax" => Base::Softmax { classes },
+            _ => return Err(Error::Unsupported(format!("there is no loss `{text}`; choose one of {}", Self::NAMES))),
+        };
+        if parameter.is_some() && !matches!(base, Base::Huber { .. } | Base::SmoothedHinge { .. }) {
+            return Err(Error::Unsupported(format!("the loss `{name}` takes no number")));
+        }
+        Ok(base)
+    }
+
+    /// What it predicts.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Base::Squared | Base::Huber { .. } => Kind::Number,
+            Base::Logistic | Base::SquaredHinge | Base::SmoothedHinge { .. } => Kind::TwoClasses,
+            Base::Softmax { .. } => Kind::Classes,
+        }
+    }
+
+    /// Scores per row.
+    pub fn outputs(&self) -> usize {
+        if let Base::Softmax { classes } = self { *classes } else { 1 }
+    }
+
+    /// True if the score is a log-odds, so that probabilities can be given.
+    pub fn has_probabilities(&self) -> bool {
+        matches!(self, Base::Logistic | Base::Softmax { .. })
+    }
+}
+
+/// Calls `$use` with the pointwise loss that `$spec` names, corrected if its labels are.
+macro_rules! with_pointwise {
+    ($spec:expr, $loss:ident => $use:expr) => {
+        match $spec.base {
+            Base::Squared => with_pointwise!(@corrected $spec, Squared, $loss => $use),
+            Base::Huber { delta } => with_pointwise!(@corrected $spec, Huber::new(delta)?, $loss => $use),
+            Base::Logistic => with_pointwise!(@corrected $spec, Logistic, $loss => $use),
+            Base::SquaredHinge => with_pointwise!(@corrected $spec, SquaredHinge, $loss => $use),
+            Base::SmoothedHinge { gamma } => with_pointwise!(@corrected $spec, SmoothedHinge::new(gamma)?, $loss => $use),
+            Base::Softmax { .. } => return Err($spec.mismatch()),
+        }
+    };
+    (@corrected $spec:expr, $inner:expr, $loss:ident => $use:expr) => {
+        match &$spec.correction {
+            None => { let $loss = $inner; $use }
+            Some(Correction::LabelNoise { plus, minus }) => { let $loss = NoisyLabels::new($inner, *plus, *minus)?; $use }
+            Some(Correction::PositiveUnlabelled { prior, share }) => {
+                let $loss = PositiveUnlabelled::with_share($inner, *prior, *share)?;
+                $use
+            }
+            Some(_) => return Err($spec.mismatch()),
+        }
+    };
+}
+pub(crate) use with_pointwise;
+
+impl LossSpec {
+    /// The plain loss.
+    pub fn new(base: Base) -> Self {
+        LossSpec { base, correction: None, l2: 0.0 }
+    }
+
+    /// The loss as the algorithms of the paper take it.
+    pub fn build(&self) -> Result<Box<dyn Loss>> {
+        let loss = self.without_l2()?;
+        Ok(if self.l2 > 0.0 { Box::new(Ridge::new(loss, self.l2)?) } else { loss })
+    }
+
+    /// The same without the L2 term: what is reported as the loss of a row.
+    pub fn without_l2(&self) -> Result<Box<dyn Loss>> {
+        if !(self.l2 >= 0.0 && self.l2.is_finite()) {
+            return Err(Error::Constant { name: "l2", value: self.l2, must: "finite and not negative" });
+        }
+        Ok(match (&self.base, &self.correction) {
+            (Base::Softmax { classes }, None) => Box::new(Softmax::new(*classes)?),
+            (Base::Softmax { classes }, Some(Correction::RandomisedResponse { rate })) => {
+                Box::new(Softmax::randomised_response(*classes, *rate)?)
+            }
+            (Base::Squared, Some(Correction::FeatureNoise { variance })) => {
+                Box::new(ErrorsInVariables::new(Noise::Diagonal(variance.clone()))?)
+            }
+            (Base::Squared, Some(Correction::Missing { rates })) => Box::new(MissingAtRandom::with_rates(rates.clone(), 0.0)?),
+            _ => with_pointwise!(self, loss => Box::new(Linear(loss)) as Box<dyn Loss>),
+        })
+    }
+
+    /// The error for a correction that does not fit the loss.
+    pub(crate) fn mismatch(&self) -> Error {
+        Error::Unsupported(
+            "this correction does not fit this loss: label noise and positive-unlabelled data need a two-class loss, randomised \
+             response needs softmax, feature noise and debiased missing values need the squared loss"
+                .into(),
+        )
+    }
+
+    /// A name for reports.
+    pub fn name(&self) -> String {
+        let mut name = match self.without_l2() {
+            Ok(loss) => loss.name(),
+            Err(_) => format!("{:?}", self.base),
+        };
+        if self.l2 > 0.0 {
+            name += &format!(" + {}/2·‖w‖²", self.l2);
+        }
+        name
+    }
+}
