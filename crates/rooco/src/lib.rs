@@ -15,6 +15,7 @@ pub mod loss;
 pub mod measure;
 pub mod minimise;
 pub mod metrics;
+pub mod model;
 pub mod play;
 pub mod point;
 pub mod problem;

@@ -1,5 +1,8 @@
 //! How good predictions are: loss, accuracy, AUC, RMSE, R², weighted by the rows' weights, whatever their sign.
 
+use crate::error::Result;
+use crate::state::State;
+
 /// What is predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -92,6 +95,29 @@ impl Metrics {
                 self.right += if best_class(scores) as f64 == y { weight } else { 0.0 };
             }
         }
+    }
+
+    /// Everything, to the last bit.
+    pub fn save(&self) -> State {
+        let mut s = State::default();
+        s.put_u64("rows", [self.rows]);
+        let sums = [self.weight, self.loss, self.right, self.squared_error, self.y_shift, self.y_sum, self.y_squares];
+        s.put_f64("sums", sums);
+        s.put_f64("ranks", self.ranks.exact.iter().flat_map(|&(p, c, w)| [p, c as u64 as f64, w]).collect::<Vec<_>>());
+        s.put_f64("bins", self.ranks.bins.concat());
+        s
+    }
+
+    /// Goes on from what [`save`](Self::save) saved.
+    pub fn load(&mut self, state: &State) -> Result<()> {
+        self.rows = state.counter("rows")?;
+        if let &[weight, loss, right, squared_error, y_shift, y_sum, y_squares] = state.f64("sums")? {
+            (self.weight, self.loss, self.right) = (weight, loss, right);
+            (self.squared_error, self.y_shift, self.y_sum, self.y_squares) = (squared_error, y_shift, y_sum, y_squares);
+        }
+        self.ranks.exact = state.f64("ranks")?.as_chunks::<3>().0.iter().map(|&[p, c, w]| (p, c != 0.0, w)).collect();
+        self.ranks.bins = state.f64("bins")?.as_chunks::<2>().0.to_vec();
+        Ok(())
     }
 
     /// The figures so far.
@@ -293,6 +319,20 @@ mod tests {
         assert!(ranks.exact.is_empty());
         let reference = Ranks { exact, bins: vec![] }.auc().unwrap();
         assert!((ranks.auc().unwrap() - reference).abs() < 1e-5);
+    }
+
+    #[test]
+    fn saved_metrics_go_on_with_the_same_bits() {
+        let mut a = Metrics::new(Kind::TwoClasses);
+        for i in 0..100 {
+            a.add(&[(i * 37 % 17) as f64 - 8.0], [1.0, -1.0][i % 2], 1.0, 0.5);
+        }
+        let mut b = Metrics::new(Kind::TwoClasses);
+        b.load(&a.save()).unwrap();
+        a.add(&[0.5], 1.0, -2.0, 0.1);
+        b.add(&[0.5], 1.0, -2.0, 0.1);
+        assert_eq!(a.figures(), b.figures());
+        assert_eq!(a.save(), b.save());
     }
 
     #[test]

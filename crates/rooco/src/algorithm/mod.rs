@@ -18,6 +18,7 @@
 //! | [`constant_step_sgd`] | reservoir | constant | w_t | T8b (F only convex) | rows |
 
 use crate::error::Result;
+use crate::model::Linear;
 use crate::row::{Features, Row};
 use crate::state::State;
 
@@ -70,6 +71,16 @@ pub trait Learner: Send {
 
     /// Everything that changes as rounds go by.
     fn save(&self) -> State;
+
+    /// The prediction rule, written out: the played point, for learners that are plain linear models.
+    fn model(&self) -> Linear {
+        Linear::plain(self.played(), self.outputs())
+    }
+
+    /// Scores per row.
+    fn outputs(&self) -> usize {
+        1
+    }
 
     /// Goes on from a saved state, with the same bits as the run that saved it. The learner must have been built with the
     /// same settings.

@@ -173,6 +173,10 @@ impl<L: Loss> Learner for SagaSgd<L> {
         self.t
     }
 
+    fn outputs(&self) -> usize {
+        self.w.outputs()
+    }
+
     fn save(&self) -> State {
         let mut s = State::default();
         s.put_u64("rounds", [self.t]);

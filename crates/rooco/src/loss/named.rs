@@ -174,6 +174,11 @@ impl LossSpec {
         if !(self.l2 >= 0.0 && self.l2.is_finite()) {
             return Err(Error::Constant { name: "l2", value: self.l2, must: "finite and not negative" });
         }
+        if self.base.kind() == Kind::Number
+            && matches!(self.correction, Some(Correction::LabelNoise { .. } | Correction::PositiveUnlabelled { .. }))
+        {
+            return Err(self.mismatch());
+        }
         Ok(match (&self.base, &self.correction) {
             (Base::Softmax { classes }, None) => Box::new(Softmax::new(*classes)?),
             (Base::Softmax { classes }, Some(Correction::RandomisedResponse { rate })) => {
@@ -185,6 +190,15 @@ impl LossSpec {
             (Base::Squared, Some(Correction::Missing { rates })) => Box::new(MissingAtRandom::with_rates(rates.clone(), 0.0)?),
             _ => with_pointwise!(self, loss => Box::new(Linear(loss)) as Box<dyn Loss>),
         })
+    }
+
+    /// The loss of a score alone, for held-out rows: corrections of labels apply, corrections of features do not (they need
+    /// the weights; the plain loss on the features as they come is what a prediction is judged by).
+    pub fn of_scores(&self) -> Result<Box<dyn Loss>> {
+        match self.correction {
+            Some(Correction::FeatureNoise { .. } | Correction::Missing { .. }) => LossSpec::new(self.base).without_l2(),
+            _ => self.without_l2(),
+        }
     }
 
     /// The error for a correction that does not fit the loss.

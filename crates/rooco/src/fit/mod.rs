@@ -1,0 +1,18 @@
+//! One pass over a stream: from rows to a model. What `rooco fit` and the Python estimators run.
+//!
+//! ```text
+//! the first rows  ──>  which loss, which constants       plan.rs
+//! every row       ──>  held out? score it. Else: play, pay, learn      pass.rs
+//! now and then    ──>  tell the watcher; save a checkpoint
+//! the end         ──>  model + summary                    pass.rs
+//! ```
+//!
+//! The watcher sees `&`: watching, quiet or not, changes no number.
+
+mod options;
+mod pass;
+mod plan;
+
+pub use options::{Choice, Options};
+pub use pass::{Checkpoint, Control, Fitted, Pass, Progress, Watch};
+pub use plan::Plan;

@@ -1,0 +1,333 @@
+//! The pass itself.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Options, Plan};
+use crate::draw::Past;
+use crate::error::{Error, Result};
+use crate::metrics::{Baseline, Figures, Kind, Metrics};
+use crate::model::{About, Model};
+use crate::point::Outputs;
+use crate::rng::{Purpose, Random};
+use crate::row::Row;
+use crate::state::State;
+use crate::stream::{Position, Stream};
+
+/// How often the watcher is asked, in rows.
+const BEAT: u64 = 1024;
+
+/// What a watcher sees.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Where the stream stands.
+    pub position: Position,
+    /// Rows learned from.
+    pub learned: u64,
+    /// Progressive loss per unit of weight, so far.
+    pub loss: f64,
+    /// The same over the rows since the last call.
+    pub recent: f64,
+}
+
+/// What the watcher wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Go on.
+    Go,
+    /// Save a checkpoint and go on.
+    Save,
+    /// Stop here.
+    Stop,
+}
+
+/// Watches a pass. It sees everything and changes nothing.
+pub trait Watch {
+    /// Called every 1024 rows and at the end.
+    fn beat(&mut self, _: &Progress) -> Control {
+        Control::Go
+    }
+
+    /// True if [`predicted`](Self::predicted) wants to be called.
+    fn wants_predictions(&self) -> bool {
+        false
+    }
+
+    /// The scores for a row, made before the row was learned from.
+    fn predicted(&mut self, _scores: &[f64], _kind: Kind) -> Result<()> {
+        Ok(())
+    }
+
+    /// Keeps a checkpoint.
+    fn save(&mut self, _: &Checkpoint) -> Result<()> {
+        Ok(())
+    }
+
+    /// A row number at which a checkpoint must be saved, counted from 1: every so many rows.
+    fn every(&self) -> Option<u64> {
+        None
+    }
+}
+
+impl Watch for () {}
+
+/// Everything needed to go on later.
+pub struct Checkpoint {
+    /// What it belongs to.
+    pub about: CheckpointAbout,
+    /// The learner and the counters.
+    pub state: State,
+}
+
+/// What a checkpoint belongs to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckpointAbout {
+    /// Rows read.
+    pub rows: u64,
+    /// The options of the run; another run must not go on from here.
+    pub options: String,
+    /// Version of the program.
+    pub version: String,
+}
+
+/// A finished pass.
+pub struct Fitted {
+    /// The model.
+    pub model: Model,
+    /// True if the watcher stopped it before the end.
+    pub stopped: bool,
+}
+
+/// A pass in progress.
+pub struct Pass {
+    plan: Plan,
+    options: Options,
+    /// Rows read, learned from or held out.
+    rows: u64,
+    learned: u64,
+    paid: f64,
+    weight: f64,
+    negative_rows: u64,
+    negative_weight: f64,
+    baseline: Baseline,
+    holdout: Option<(Random, Metrics)>,
+    scores: Vec<f64>,
+    since: (f64, f64),
+}
+
+impl Pass {
+    /// Runs a whole stream, from the start or from a checkpoint, and returns the model.
+    pub fn run(stream: &mut dyn Stream, options: &Options, from: Option<&Checkpoint>, watch: &mut dyn Watch) -> Result<Fitted> {
+        // The first rows decide the loss and the constants; then they are learned from like all others.
+        let mut first = Past::default();
+        while first.len() < options.calibration_rows {
+            match stream.next()? {
+                Some(z) => first.push(z),
+                None => break,
+            }
+        }
+        if first.is_empty() {
+            return Err(Error::Empty);
+        }
+        let plan = Plan::new(options, stream.schema(), &first)?;
+        let mut pass = Pass::new(plan, options.clone());
+        let mut skip = 0;
+        if let Some(checkpoint) = from {
+            pass.resume(checkpoint)?;
+            skip = pass.rows;
+        }
+        let mut read = 0;
+        for j in 0..first.len() {
+            read += 1;
+            if read > skip {
+                pass.row(first.get(j), watch)?;
+                if let Some(done) = pass.tick(stream, watch)? {
+                    return Ok(done);
+                }
+            }
+        }
+        drop(first);
+        while let Some(z) = stream.next()? {
+            read += 1;
+            if read > skip {
+                pass.row(z, watch)?;
+                if let Some(done) = pass.tick(stream, watch)? {
+                    return Ok(done);
+                }
+            }
+        }
+        if read < skip {
+            return Err(Error::Unsupported(format!(
+                "the checkpoint was made after {skip} rows, but the data has only {read}: these are not the files it belongs to"
+            )));
+        }
+        watch.beat(&pass.progress(stream.position()));
+        pass.finish(stream, false)
+    }
+
+    fn new(plan: Plan, options: Options) -> Self {
+        let holdout = (options.holdout > 0.0)
+            .then(|| (Random::new(options.settings.seed, Purpose::Holdout), Metrics::new(plan.kind)));
+        Pass {
+            scores: vec![0.0; plan.spec.base.outputs()],
+            plan,
+            options,
+            rows: 0,
+            learned: 0,
+            paid: 0.0,
+            weight: 0.0,
+            negative_rows: 0,
+            negative_weight: 0.0,
+            baseline: Baseline::default(),
+            holdout,
+            since: (0.0, 0.0),
+        }
+    }
+
+    /// One row: hold it out, or play, pay and learn.
+    #[inline]
+    fn row(&mut self, z: Row<'_>, watch: &mut dyn Watch) -> Result<()> {
+        self.rows += 1;
+        let predictions = watch.wants_predictions();
+        if let Some((random, metrics)) = &mut self.holdout {
+            if random.uniform() < self.options.holdout {
+                self.plan.learner.scores(z.x, &mut self.scores);
+                let loss = score_loss(self.plan.loss.as_ref(), &self.scores, z);
+                metrics.add(&self.scores, z.y, z.weight, loss);
+                return if predictions { watch.predicted(&self.scores, self.plan.kind) } else { Ok(()) };
+            }
+        }
+        if predictions {
+            self.plan.learner.scores(z.x, &mut self.scores);
+            watch.predicted(&self.scores, self.plan.kind)?;
+        }
+        let played = self.plan.learner.observe(z)?;
+        self.learned += 1;
+        self.paid += played.loss;
+        self.weight += z.weight;
+        if z.weight < 0.0 {
+            self.negative_rows += 1;
+            self.negative_weight -= z.weight;
+        }
+        self.baseline.add(self.plan.kind, z.y, z.weight);
+        Ok(())
+    }
+
+    /// Between two rows: the watcher's turn.
+    #[inline]
+    fn tick(&mut self, stream: &mut dyn Stream, watch: &mut dyn Watch) -> Result<Option<Fitted>> {
+        let due = watch.every().is_some_and(|n| self.rows.is_multiple_of(n));
+        if !due && !self.rows.is_multiple_of(BEAT) {
+            return Ok(None);
+        }
+        let control =
+            if self.rows.is_multiple_of(BEAT) { watch.beat(&self.progress(stream.position())) } else { Control::Go };
+        if self.rows.is_multiple_of(BEAT) {
+            self.since = (self.paid, self.weight);
+        }
+        if due || control != Control::Go {
+            watch.save(&self.checkpoint()?)?;
+            self.plan.learner.checkpointed()?;
+        }
+        if control == Control::Stop { self.finish(stream, true).map(Some) } else { Ok(None) }
+    }
+
+    fn progress(&self, mut position: Position) -> Progress {
+        position.rows = self.rows;
+        let mean = |loss: f64, weight: f64| if weight != 0.0 { loss / weight } else { f64::NAN };
+        Progress {
+            position,
+            learned: self.learned,
+            loss: mean(self.paid, self.weight),
+            recent: mean(self.paid - self.since.0, self.weight - self.since.1),
+        }
+    }
+
+    fn checkpoint(&mut self) -> Result<Checkpoint> {
+        self.plan.learner.checkpoint()?;
+        let mut state = State::default();
+        state.put_all("learner.", self.plan.learner.save());
+        state.put_u64("pass.counts", [self.rows, self.learned, self.negative_rows]);
+        state.put_f64("pass.sums", [self.paid, self.weight, self.negative_weight]);
+        state.put_f64("pass.baseline", self.baseline.save());
+        if let Some((random, metrics)) = &self.holdout {
+            state.put_u64("pass.holdout", [random.used()]);
+            state.put_all("pass.metrics.", metrics.save());
+        }
+        let about = CheckpointAbout {
+            rows: self.rows,
+            options: self.options.fingerprint(),
+            version: env!("CARGO_PKG_VERSION").into(),
+        };
+        Ok(Checkpoint { about, state })
+    }
+
+    fn resume(&mut self, from: &Checkpoint) -> Result<()> {
+        if from.about.options != self.options.fingerprint() {
+            return Err(Error::Unsupported(
+                "the checkpoint belongs to a run with other options; resume with the same ones, or start anew".into(),
+            ));
+        }
+        let state = &from.state;
+        self.plan.learner.load(&state.part("learner."))?;
+        let (&[rows, learned, negative_rows], &[paid, weight, negative_weight]) =
+            (state.u64("pass.counts")?, state.f64("pass.sums")?)
+        else {
+            return Err(Error::Unsupported("the checkpoint has counters of another version".into()));
+        };
+        (self.rows, self.learned, self.negative_rows) = (rows, learned, negative_rows);
+        (self.paid, self.weight, self.negative_weight) = (paid, weight, negative_weight);
+        self.since = (paid, weight);
+        self.baseline = Baseline::load(state.f64("pass.baseline")?).unwrap_or_default();
+        if let Some((random, metrics)) = &mut self.holdout {
+            random.skip(state.counter("pass.holdout")?);
+            metrics.load(&state.part("pass.metrics."))?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, stream: &mut dyn Stream, stopped: bool) -> Result<Fitted> {
+        let figures: Option<Figures> = self.holdout.as_ref().map(|(_, m)| m.figures());
+        let about = About {
+            version: env!("CARGO_PKG_VERSION").into(),
+            loss: self.plan.spec.clone(),
+            algorithm: self.options.algorithm.name().into(),
+            domain: self.options.domain.clone(),
+            seed: self.options.settings.seed,
+            numbers: self.plan.numbers.clone(),
+            guarantee: self.plan.guarantee.clone(),
+            rows: self.learned,
+            progressive_loss: self.paid,
+            weight: self.weight,
+            negative_rows: self.negative_rows,
+            negative_weight: self.negative_weight,
+            baseline: self.baseline(),
+            holdout: figures,
+            schema: stream.schema().clone(),
+        };
+        let mut linear = self.plan.learner.model();
+        // Features that were named but never had a value still get a weight: zero.
+        let features = about.schema.features();
+        if features > linear.features() {
+            linear.weights.resize(features * linear.outputs, 0.0);
+            if let Some(limits) = &mut linear.limits {
+                limits.resize(features, 0.0);
+            }
+        }
+        Ok(Fitted { model: Model { about, linear }, stopped })
+    }
+
+    /// The loss of the best constant, where it has a closed form.
+    fn baseline(&self) -> Option<f64> {
+        use crate::loss::Base;
+        match (&self.plan.spec.base, &self.plan.spec.correction) {
+            (Base::Squared, None) => self.baseline.squared(),
+            (Base::Logistic | Base::Softmax { .. }, None) => self.baseline.entropy(),
+            _ => None,
+        }
+    }
+}
+
+/// The loss of given scores on a row: the scores are the point, and the row is one unit vector an output.
+pub(crate) fn score_loss(loss: &dyn crate::loss::Loss, scores: &[f64], z: Row<'_>) -> f64 {
+    loss.value(&Outputs(scores, scores.len()), Row { x: crate::row::Features::Dense(&[1.0]), ..z })
+}

@@ -1,0 +1,180 @@
+//! From options and the first rows to a learner: which loss, which constants, what is guaranteed.
+
+use super::{Choice, Options};
+use crate::algorithm::{Auto, AutoSoftmax, Learner, Settings, Task};
+use crate::domain::{self, Domain};
+use crate::draw::Past;
+use crate::error::{Error, Result};
+use crate::guarantee;
+use crate::linalg::Symmetric;
+use crate::loss::{Base, Loss, LossSpec, with_pointwise};
+use crate::metrics::Kind;
+use crate::model::Numbers;
+use crate::stream::{Schema, Target};
+
+/// Up to this many coordinates the curvature of the first rows is looked at as a matrix.
+const SMALL: usize = 200;
+/// An unknown λ is taken no smaller than β divided by this: too small a λ only makes steps fall later, which averaged play
+/// forgives; too large a λ is ruinous (see docs/choosing.md).
+const LARGEST_KAPPA: f64 = 1e4;
+
+/// What a run will do.
+pub struct Plan {
+    /// The loss, L2 included.
+    pub spec: LossSpec,
+    /// The loss that is reported, without L2.
+    pub loss: Box<dyn Loss>,
+    /// What is predicted.
+    pub kind: Kind,
+    /// The learner.
+    pub learner: Box<dyn Learner>,
+    /// The constants that it uses.
+    pub numbers: Numbers,
+    /// What is guaranteed, in words.
+    pub guarantee: String,
+}
+
+impl Plan {
+    /// Decides. `first` are the first rows of the stream, which the pass will learn from afterwards like any other.
+    pub fn new(options: &Options, schema: &Schema, first: &Past) -> Result<Self> {
+        let spec = spec(options, &schema.target)?;
+        let loss = spec.without_l2()?;
+        let kind = spec.base.kind();
+        let (learner, numbers, guarantee) = match options.algorithm {
+            Choice::Auto => {
+                if options.domain != "none" {
+                    return Err(Error::Unsupported(
+                        "the default algorithm works on the whole space; for a domain choose --algorithm sgd or another by name".into(),
+                    ));
+                }
+                let numbers = Numbers { source: "none needed".into(), ..Default::default() };
+                (auto(&spec)?, numbers, AUTO_PROMISE.to_owned())
+            }
+            Choice::Named(algorithm) => {
+                let full = spec.build()?;
+                let domain = domain::parse(&options.domain, None)
+                    .or_else(|_| domain::parse(&options.domain, schema.features() * spec.base.outputs()))?;
+                let (settings, source) = calibrate(options, full.as_ref(), domain.as_ref(), first)?;
+                let promise = promise(algorithm, &settings, domain.as_ref(), &source);
+                let task = Task::boxed(full, domain).with_features(schema.features().max(1));
+                let learner = algorithm.build(task, &settings)?;
+                let numbers = Numbers {
+                    beta: settings.beta,
+                    lambda: settings.lambda.filter(|_| algorithm.needs_lambda()),
+                    l: settings.l,
+                    g: settings.g.filter(|g| g.is_finite()),
+                    horizon: settings.horizon.filter(|_| algorithm.needs_horizon()),
+                    source,
+                };
+                (learner, numbers, promise)
+            }
+        };
+        Ok(Plan { spec, loss, kind, learner, numbers, guarantee })
+    }
+}
+
+/// What can be said of the default algorithm.
+const AUTO_PROMISE: &str = "no theorem of the paper covers this rule. Known: each of its lanes is AdaGrad, with its regret bound \
+     if every row is convex, and the average over candidates costs at most a constant. Everything else is measured: the \
+     progressive loss above was paid on rows before they were learned from. --algorithm provable runs an algorithm with a proof";
+
+/// The loss that the options and the target ask for.
+fn spec(options: &Options, target: &Target) -> Result<LossSpec> {
+    let classes = target.classes().len();
+    let base = match (&options.loss, classes) {
+        (Some(name), _) => Base::parse(name, classes)?,
+        (None, 0) => Base::Squared,
+        (None, 2) => Base::Logistic,
+        (None, classes) => Base::Softmax { classes },
+    };
+    match (base.kind(), classes) {
+        (Kind::Number, 0) | (Kind::TwoClasses, 2) => {}
+        (Kind::Classes, 2..) => {}
+        (Kind::Number, _) => {
+            return Err(Error::Unsupported(format!("the loss {base:?} predicts numbers, but the target has {classes} classes")));
+        }
+        (_, 0) => return Err(Error::Unsupported(format!("the loss {base:?} predicts classes, but the target is a number"))),
+        _ => return Err(Error::Unsupported(format!("the loss {base:?} needs two classes, the target has {classes}: use softmax"))),
+    }
+    Ok(LossSpec { base, correction: options.correction.clone(), l2: options.l2 })
+}
+
+/// The no-tuning learner for a loss.
+fn auto(spec: &LossSpec) -> Result<Box<dyn Learner>> {
+    let _ = spec.without_l2()?;
+    if let (Base::Softmax { classes }, None) = (&spec.base, &spec.correction) {
+        return Ok(Box::new(AutoSoftmax::new(*classes)?.with_l2(spec.l2)?));
+    }
+    with_pointwise!(spec, loss => Ok(Box::new(Auto::new(loss).with_l2(spec.l2)?)))
+}
+
+/// Fills in the constants that were not given, from the first rows.
+fn calibrate(options: &Options, loss: &dyn Loss, domain: &dyn Domain, first: &Past) -> Result<(Settings, String)> {
+    let mut s = options.settings.clone();
+    let given = [s.beta.is_some(), s.lambda.is_some(), s.g.is_some()];
+    let rows = first.len();
+    if rows == 0 {
+        return Err(Error::Empty);
+    }
+    let (mut beta, mut g) = (0.0f64, 0.0f64);
+    for j in 0..rows {
+        let c = loss.constants(domain, first.get(j));
+        beta = beta.max(c.beta);
+        g = g.max(c.g);
+    }
+    let beta = *s.beta.get_or_insert(beta.max(f64::MIN_POSITIVE));
+    s.g.get_or_insert(g);
+    if s.lambda.is_none() {
+        let floor = beta / LARGEST_KAPPA;
+        // A tenth of what the first rows show: a pessimistic λ is cheap, an optimistic one is not.
+        s.lambda = Some(curvature(loss, domain, first).map_or(floor, |c| (0.1 * c).max(floor)).max(options.l2).min(beta));
+    }
+    if s.d1.is_none() && domain.diameter().is_finite() {
+        s.d1 = Some(domain.diameter());
+    }
+    let source = match given {
+        [true, true, _] => "given".to_owned(),
+        [false, false, _] => format!("estimated from the first {rows} rows"),
+        [true, false, _] => format!("β given, λ estimated from the first {rows} rows"),
+        [false, true, _] => format!("λ given, β estimated from the first {rows} rows"),
+    };
+    Ok((s, source))
+}
+
+/// The smallest eigenvalue of the mean minorant of the first rows, if there are few enough coordinates.
+fn curvature(loss: &dyn Loss, domain: &dyn Domain, first: &Past) -> Option<f64> {
+    let d = (0..first.len()).map(|j| loss.features(first.get(j).x)).max()? * loss.outputs();
+    if d > SMALL {
+        return None;
+    }
+    let mut c = Symmetric::zeros(d);
+    for j in 0..first.len() {
+        loss.minorant(domain, first.get(j), 1.0 / first.len() as f64, &mut c);
+    }
+    Some(c.extreme_eigenvalues().0).filter(|c| *c > 0.0)
+}
+
+/// What the theorems say for these constants.
+fn promise(algorithm: crate::algorithm::Algorithm, s: &Settings, domain: &dyn Domain, source: &str) -> String {
+    use crate::algorithm::Algorithm as A;
+    let (Some(g), Some(beta), Some(lambda), Some(horizon)) = (s.g, s.beta, s.lambda, s.horizon) else {
+        return format!("{} has no bound with explicit constants", algorithm.name());
+    };
+    if !domain.diameter().is_finite() || !g.is_finite() {
+        return "the bounds need a bounded domain: give --domain ball:R".to_owned();
+    }
+    let mut c = guarantee::Constants::given(g, beta, lambda, domain.diameter(), horizon);
+    if let Some(l) = s.l {
+        c = c.with_l(guarantee::Constant::given(l));
+    }
+    let statement = match algorithm {
+        A::ReservoirSgd | A::MixtureSgd => guarantee::theorem_1_sharp(&c),
+        A::SgdWithoutReplacement => guarantee::theorem_2(&c),
+        A::Algorithm2Prime => guarantee::theorem_7a(&c),
+        A::Provable => guarantee::theorem_5(&c, c.l_hat(), None),
+        A::ProvableAverage => guarantee::theorem_5(&c, c.l_hat(), Some(3.0)),
+        _ => return format!("{} has no bound with explicit constants here", algorithm.name()),
+    };
+    let estimate = if source == "given" { "" } else { " This is an estimate, not a guarantee: the constants were not certified." };
+    format!("{statement}.{estimate}")
+}
