@@ -17,6 +17,14 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Learn a model in one pass over files.
+    Fit(Box<command::fit::Arguments>),
+    /// Predict with a model: one line a row.
+    Predict(command::predict::Arguments),
+    /// Measure a model on data with known targets.
+    Eval(command::eval::Arguments),
+    /// Show what a model file says.
+    Show(command::show::Arguments),
     /// Run the main job on shipped data and explain what it shows.
     Demo(command::demo::Arguments),
     /// Run one small explicit problem with a given order and given draws, and print every number as JSON.
@@ -26,6 +34,10 @@ enum Command {
 fn main() -> std::process::ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
+        Command::Fit(a) => command::fit::run(*a),
+        Command::Predict(a) => command::predict::run(a),
+        Command::Eval(a) => command::eval::run(a),
+        Command::Show(a) => command::show::run(a),
         Command::Demo(a) => command::demo::run(a),
         Command::Trace(a) => command::trace::run(a),
     };

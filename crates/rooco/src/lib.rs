@@ -7,6 +7,8 @@ pub mod certificate;
 pub mod domain;
 pub mod draw;
 mod error;
+#[cfg(feature = "files")]
+pub mod fit;
 pub mod gradient;
 pub mod guarantee;
 mod kernel;

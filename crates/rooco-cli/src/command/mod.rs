@@ -1,4 +1,9 @@
 //! One file a command: its arguments, and what it does.
 
+mod data;
 pub mod demo;
+pub mod eval;
+pub mod fit;
+pub mod predict;
+pub mod show;
 pub mod trace;

@@ -1,5 +1,9 @@
-//! What people read: tables.
+//! What people read: tables, numbers, the progress line.
 
+mod progress;
+pub mod summary;
 mod table;
+pub mod words;
 
+pub use progress::Progress;
 pub use table::Table;

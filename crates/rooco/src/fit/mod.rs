@@ -14,5 +14,5 @@ mod pass;
 mod plan;
 
 pub use options::{Choice, Options};
-pub use pass::{Checkpoint, Control, Fitted, Pass, Progress, Watch};
+pub use pass::{Checkpoint, CheckpointAbout, Control, Fitted, Pass, Progress, Watch, count_learned, score_loss};
 pub use plan::Plan;

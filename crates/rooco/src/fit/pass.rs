@@ -191,7 +191,7 @@ impl Pass {
         if let Some((random, metrics)) = &mut self.holdout {
             if random.uniform() < self.options.holdout {
                 self.plan.learner.scores(z.x, &mut self.scores);
-                let loss = score_loss(self.plan.loss.as_ref(), &self.scores, z);
+                let loss = score_loss(self.plan.score_loss.as_ref(), &self.scores, z);
                 metrics.add(&self.scores, z.y, z.weight, loss);
                 return if predictions { watch.predicted(&self.scores, self.plan.kind) } else { Ok(()) };
             }
@@ -327,7 +327,19 @@ impl Pass {
     }
 }
 
+/// How many rows of a stream the pass will learn from: all but those that it will hold out.
+pub fn count_learned(stream: &mut dyn Stream, seed: u64, holdout: f64) -> Result<u64> {
+    let mut random = Random::new(seed, Purpose::Holdout);
+    let mut rows = 0;
+    while stream.next()?.is_some() {
+        if holdout == 0.0 || random.uniform() >= holdout {
+            rows += 1;
+        }
+    }
+    Ok(rows)
+}
+
 /// The loss of given scores on a row: the scores are the point, and the row is one unit vector an output.
-pub(crate) fn score_loss(loss: &dyn crate::loss::Loss, scores: &[f64], z: Row<'_>) -> f64 {
+pub fn score_loss(loss: &dyn crate::loss::Loss, scores: &[f64], z: Row<'_>) -> f64 {
     loss.value(&Outputs(scores, scores.len()), Row { x: crate::row::Features::Dense(&[1.0]), ..z })
 }

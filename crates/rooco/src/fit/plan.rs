@@ -22,8 +22,8 @@ const LARGEST_KAPPA: f64 = 1e4;
 pub struct Plan {
     /// The loss, L2 included.
     pub spec: LossSpec,
-    /// The loss that is reported, without L2.
-    pub loss: Box<dyn Loss>,
+    /// The loss of a score, for rows that are held out.
+    pub score_loss: Box<dyn Loss>,
     /// What is predicted.
     pub kind: Kind,
     /// The learner.
@@ -38,7 +38,7 @@ impl Plan {
     /// Decides. `first` are the first rows of the stream, which the pass will learn from afterwards like any other.
     pub fn new(options: &Options, schema: &Schema, first: &Past) -> Result<Self> {
         let spec = spec(options, &schema.target)?;
-        let loss = spec.without_l2()?;
+        let score_loss = spec.of_scores()?;
         let kind = spec.base.kind();
         let (learner, numbers, guarantee) = match options.algorithm {
             Choice::Auto => {
@@ -69,7 +69,7 @@ impl Plan {
                 (learner, numbers, promise)
             }
         };
-        Ok(Plan { spec, loss, kind, learner, numbers, guarantee })
+        Ok(Plan { spec, score_loss, kind, learner, numbers, guarantee })
     }
 }
 

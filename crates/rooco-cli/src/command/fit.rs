@@ -1,0 +1,341 @@
+//! `rooco fit DATA... --model M`: one pass, from files to a model.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use rooco::algorithm::Settings;
+use rooco::fit::{self, Checkpoint, Choice, Control, Pass, Progress as Beat, Watch};
+use rooco::loss::Correction;
+use rooco::metrics::{Kind, best_class};
+use rooco::model::file;
+use rooco::stream::{Missing, Schema, Stream};
+use serde_json::json;
+
+use super::data::{DataArguments, two_numbers};
+use crate::exit::Outcome;
+use crate::output::{Progress, summary};
+
+/// Learn a model in one pass.
+#[derive(clap::Args, Clone)]
+pub struct Arguments {
+    #[command(flatten)]
+    pub data: DataArguments,
+
+    /// Where the model goes (a safetensors file). Without it only the summary is printed.
+    #[arg(long, short, value_name = "FILE")]
+    pub model: Option<PathBuf>,
+
+    /// The loss: squared, huber[:delta], logistic, squared-hinge, smoothed-hinge[:gamma], softmax. By default squared for a
+    /// number, logistic for two classes, softmax for more.
+    #[arg(long)]
+    pub loss: Option<String>,
+
+    /// Adds (L2/2)‖w‖² to every row's loss.
+    #[arg(long, default_value_t = 0.0, value_name = "L2")]
+    pub l2: f64,
+
+    /// The labels were flipped: chances that a true positive and that a true negative is seen as the other.
+    #[arg(long, value_name = "PLUS,MINUS")]
+    pub label_noise: Option<String>,
+
+    /// The class was replaced by a random one with this chance (softmax).
+    #[arg(long, value_name = "RATE")]
+    pub randomised_response: Option<f64>,
+
+    /// Positive rows are known positives, the others unlabelled; this share of all rows is positive. Needs --positive-share.
+    #[arg(long, value_name = "PRIOR", requires = "positive_share")]
+    pub positive_unlabelled: Option<f64>,
+
+    /// The share of rows that are known positives.
+    #[arg(long, value_name = "SHARE")]
+    pub positive_share: Option<f64>,
+
+    /// Columns with measurement noise of known variance (squared loss).
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN=VARIANCE,...")]
+    pub feature_noise: Vec<String>,
+
+    /// With --missing debias: the share of missing values, column by column.
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN=RATE,...")]
+    pub missing_rate: Vec<String>,
+
+    /// The set that the weights are kept in: none, ball:R, box:LO,HI, simplex, l1:R.
+    #[arg(long, default_value = "none")]
+    pub domain: String,
+
+    /// auto (nothing to tune), or by name: sgd, reservoir-sgd, sgd-without-replacement, algorithm-2-prime, provable,
+    /// provable-average, ogd, ogd-2, mixture-sgd, saga-sgd, frozen-sgd, convex-reservoir-sgd,
+    /// convex-sgd-without-replacement, constant-step-sgd, sgd-with-replacement.
+    #[arg(long, default_value = "auto")]
+    pub algorithm: String,
+
+    /// λ, a lower bound on the strong convexity of the mean loss.
+    #[arg(long)]
+    pub lambda: Option<f64>,
+
+    /// β, an upper bound on the smoothness of every row's loss.
+    #[arg(long)]
+    pub beta: Option<f64>,
+
+    /// T, the number of rows that will be learned from. Counted first if the algorithm needs it and the data can be read twice.
+    #[arg(long, value_name = "T")]
+    pub horizon: Option<u64>,
+
+    /// n₀ of frozen-sgd: the rounds at the end in which nothing is learned.
+    #[arg(long, value_name = "N")]
+    pub n0: Option<u64>,
+
+    /// The seed of everything random; printed in the summary.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+
+    /// The share of rows that are scored and never learned from.
+    #[arg(long, default_value_t = 0.0, value_name = "SHARE")]
+    pub holdout: f64,
+
+    /// Writes the prediction for every row, made before the row was learned from.
+    #[arg(long, value_name = "FILE")]
+    pub predictions: Option<PathBuf>,
+
+    /// Where checkpoints go: every --every rows, and on Ctrl-C.
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+
+    /// Rows between two checkpoints.
+    #[arg(long, default_value_t = 1_000_000, value_name = "N", requires = "checkpoint")]
+    pub every: u64,
+
+    /// Goes on from a checkpoint of the same run (same data, same options).
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
+
+    /// One JSON object a line instead of text; the last has "type":"summary".
+    #[arg(long)]
+    pub json: bool,
+
+    /// No progress line.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Runs the pass, writes the model, prints the summary.
+pub fn run(a: Arguments) -> Result<Outcome> {
+    let started = Instant::now();
+    if !(0.0..1.0).contains(&a.holdout) {
+        bail!("--holdout {}: the share must be at least 0 and below 1", a.holdout);
+    }
+    if a.every == 0 {
+        bail!("--every 0: give the rows between two checkpoints");
+    }
+    let algorithm = Choice::parse(&a.algorithm)?;
+    let mut stream = a.data.open_for(a.loss.as_deref())?;
+    let options = fit::Options {
+        loss: a.loss.clone(),
+        correction: correction(&a, stream.schema())?,
+        l2: a.l2,
+        domain: a.domain.clone(),
+        algorithm,
+        settings: Settings {
+            beta: a.beta,
+            lambda: a.lambda,
+            horizon: horizon(&a, algorithm)?,
+            n0: a.n0,
+            seed: a.seed,
+            ..Default::default()
+        },
+        holdout: a.holdout,
+        ..Default::default()
+    };
+    let from = match &a.resume {
+        None => None,
+        Some(path) => {
+            let (about, state) = file::load_checkpoint(path)?;
+            Some(Checkpoint { about, state })
+        }
+    };
+    let mut watcher = Watcher::new(&a, stream.as_ref())?;
+    let fitted = Pass::run(stream.as_mut(), &options, from.as_ref(), &mut watcher);
+    watcher.progress.finish();
+    let fitted = fitted?;
+    a.data.report(stream.as_ref());
+    if fitted.stopped {
+        let saved = a.checkpoint.as_ref().map_or("no checkpoint was asked for".into(), |c| format!("go on with --resume {}", c.display()));
+        eprintln!("rooco: interrupted after {} rows; {saved}", fitted.model.about.rows);
+        return Ok(Outcome::Interrupted);
+    }
+    watcher.finish()?;
+    if let Some(path) = &a.model {
+        file::save_model(path, &fitted.model)?;
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    let rows = stream.position().rows;
+    if a.json {
+        writeln!(std::io::stdout(), "{}", summary::json(&fitted.model, rows, seconds))?;
+    } else {
+        write!(std::io::stdout(), "{}", summary::text(&fitted.model, rows, seconds, a.model.as_deref()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// The correction that the arguments ask for.
+fn correction(a: &Arguments, schema: &Schema) -> Result<Option<Correction>> {
+    let mut found = Vec::new();
+    if let Some(text) = &a.label_noise {
+        let (plus, minus) = two_numbers(text).with_context(|| format!("--label-noise {text}"))?;
+        found.push(Correction::LabelNoise { plus, minus });
+    }
+    if let Some(rate) = a.randomised_response {
+        found.push(Correction::RandomisedResponse { rate });
+    }
+    if let (Some(prior), Some(share)) = (a.positive_unlabelled, a.positive_share) {
+        found.push(Correction::PositiveUnlabelled { prior, share });
+    }
+    if !a.feature_noise.is_empty() {
+        found.push(Correction::FeatureNoise { variance: by_column(&a.feature_noise, schema, "--feature-noise")? });
+    }
+    if a.data.missing == Missing::Debias {
+        if a.missing_rate.is_empty() {
+            bail!("--missing debias needs --missing-rate COLUMN=RATE,...: the share of missing values of each column");
+        }
+        found.push(Correction::Missing { rates: by_column(&a.missing_rate, schema, "--missing-rate")? });
+    }
+    if found.len() > 1 {
+        bail!("two corrections at once are not supported: give one of --label-noise, --randomised-response, --positive-unlabelled, --feature-noise, --missing debias");
+    }
+    Ok(found.pop())
+}
+
+/// `age=2.5,income=0.1` as a number for each coordinate.
+fn by_column(list: &[String], schema: &Schema, option: &str) -> Result<Vec<f64>> {
+    let names: Vec<String> = (0..schema.features()).map(|i| schema.name(i)).collect();
+    let mut values = vec![0.0; names.len()];
+    for item in list {
+        let (name, value) = item.rsplit_once('=').with_context(|| format!("{option} {item}: write COLUMN=NUMBER"))?;
+        let value: f64 = value.parse().with_context(|| format!("{option} {item}: `{value}` is not a number"))?;
+        let i = names.iter().position(|n| n == name).with_context(|| {
+            let known: Vec<&str> = names.iter().take(12).map(String::as_str).collect();
+            format!("{option} {item}: there is no numeric column `{name}`; there are {}", known.join(", "))
+        })?;
+        values[i] = value;
+    }
+    Ok(values)
+}
+
+/// T: given, or counted in a first pass over the data if the algorithm needs it.
+fn horizon(a: &Arguments, algorithm: Choice) -> Result<Option<u64>> {
+    if a.horizon.is_some() || !algorithm.needs_horizon() {
+        return Ok(a.horizon);
+    }
+    if !a.data.can_be_read_again() {
+        bail!(
+            "{} must know the number of rows before the first one, and standard input can be read only once: give --horizon T, put \
+             the data in a file, or use an algorithm without a horizon (auto, sgd, ogd)",
+            algorithm.name()
+        );
+    }
+    let mut stream = a.data.open_for(a.loss.as_deref())?;
+    Ok(Some(fit::count_learned(stream.as_mut(), a.seed, a.holdout)?))
+}
+
+/// Shows progress, writes predictions and checkpoints, listens for Ctrl-C.
+struct Watcher {
+    progress: Progress,
+    json: bool,
+    predictions: Option<(BufWriter<File>, PathBuf, PathBuf)>,
+    classes: Vec<String>,
+    checkpoint: Option<PathBuf>,
+    every: u64,
+    interrupted: Arc<AtomicBool>,
+    beats: u64,
+}
+
+impl Watcher {
+    fn new(a: &Arguments, stream: &dyn Stream) -> Result<Self> {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let flag = interrupted.clone();
+        // A second Ctrl-C ends the program at once.
+        let _ = ctrlc::set_handler(move || {
+            if flag.swap(true, Ordering::SeqCst) {
+                std::process::exit(130);
+            }
+        });
+        let predictions = match &a.predictions {
+            None => None,
+            Some(path) => {
+                let mut temporary = path.as_os_str().to_owned();
+                temporary.push(".tmp");
+                let temporary = PathBuf::from(temporary);
+                let file = File::create(&temporary).with_context(|| temporary.display().to_string())?;
+                Some((BufWriter::new(file), temporary, path.clone()))
+            }
+        };
+        Ok(Watcher {
+            progress: Progress::new(a.quiet || a.json),
+            json: a.json && !a.quiet,
+            predictions,
+            classes: stream.schema().target.classes().to_vec(),
+            checkpoint: a.checkpoint.clone(),
+            every: a.every,
+            interrupted,
+            beats: 0,
+        })
+    }
+
+    /// Puts the predictions in their place.
+    fn finish(&mut self) -> Result<()> {
+        if let Some((mut out, temporary, path)) = self.predictions.take() {
+            out.flush().with_context(|| temporary.display().to_string())?;
+            std::fs::rename(&temporary, &path).with_context(|| path.display().to_string())?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        if let Some((_, temporary, _)) = self.predictions.take() {
+            let _ = std::fs::remove_file(temporary);
+        }
+    }
+}
+
+impl Watch for Watcher {
+    fn beat(&mut self, beat: &Beat) -> Control {
+        self.progress.show(beat);
+        self.beats += 1;
+        if self.json && self.beats.is_multiple_of(1024) {
+            let line = json!({"type": "progress", "rows": beat.position.rows, "progressive_loss": beat.loss, "recent_loss": beat.recent});
+            let _ = writeln!(std::io::stdout(), "{line}");
+        }
+        if self.interrupted.load(Ordering::SeqCst) { Control::Stop } else { Control::Go }
+    }
+
+    fn wants_predictions(&self) -> bool {
+        self.predictions.is_some()
+    }
+
+    fn predicted(&mut self, scores: &[f64], kind: Kind) -> rooco::Result<()> {
+        let Some((out, path, _)) = &mut self.predictions else { return Ok(()) };
+        let written = match kind {
+            Kind::Number => writeln!(out, "{}", scores[0]),
+            Kind::TwoClasses => writeln!(out, "{}", 1.0 / (1.0 + (-scores[0]).exp())),
+            Kind::Classes => writeln!(out, "{}", self.classes.get(best_class(scores)).map_or("", String::as_str)),
+        };
+        written.map_err(|source| rooco::Error::Io { file: path.clone(), source })
+    }
+
+    fn save(&mut self, checkpoint: &Checkpoint) -> rooco::Result<()> {
+        match &self.checkpoint {
+            Some(path) => file::save_checkpoint(path, &checkpoint.about, &checkpoint.state),
+            None => Ok(()),
+        }
+    }
+
+    fn every(&self) -> Option<u64> {
+        self.checkpoint.as_ref().map(|_| self.every)
+    }
+}

@@ -1,0 +1,250 @@
+//! Reads and checks a problem file; every complaint names the field.
+
+use anyhow::{Context, Result, bail, ensure};
+use rooco::domain::{Ball, Cuboid};
+use rooco::loss::{ErrorsInVariables, Linear, Logistic, NoisyLabels, Noise, Quadratic, Ridge};
+use rooco::{Domain, Loss, Row};
+use serde_json::Value;
+
+/// The algorithms that a trace can run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    ReservoirSgd,
+    SgdWor,
+    Ogd,
+    MixtureSgd,
+}
+
+impl Algorithm {
+    const ALL: [Algorithm; 4] = [Algorithm::ReservoirSgd, Algorithm::SgdWor, Algorithm::Ogd, Algorithm::MixtureSgd];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Algorithm::ReservoirSgd => "reservoir_sgd",
+            Algorithm::SgdWor => "sgd_wor",
+            Algorithm::Ogd => "ogd",
+            Algorithm::MixtureSgd => "mixture_sgd",
+        }
+    }
+}
+
+/// One row, owned.
+pub struct OwnedRow {
+    x: Vec<f64>,
+    y: f64,
+}
+
+impl OwnedRow {
+    pub fn view(&self) -> Row<'_> {
+        Row::dense(&self.x, self.y)
+    }
+}
+
+/// A checked problem file.
+pub struct Input {
+    pub name: String,
+    pub rows: Vec<OwnedRow>,
+    loss: LossKind,
+    domain: DomainKind,
+    pub order: Vec<usize>,
+    pub draws: Option<Vec<u64>>,
+    pub w1: Vec<f64>,
+    pub w0: Vec<f64>,
+    pub beta: f64,
+    pub lambda: f64,
+    pub g: f64,
+    pub diameter: f64,
+    pub algorithm: Algorithm,
+    pub regularised: bool,
+    alpha: Option<f64>,
+}
+
+enum LossKind {
+    Quadratic,
+    ErrorsInVariables(ErrorsInVariables),
+    NoisyLogistic(NoisyLabels<Logistic>, f64),
+}
+
+enum DomainKind {
+    Ball(Ball),
+    Cuboid(Cuboid),
+}
+
+/// Where a field may stand: on top, under `data`, or under `loss`.
+struct Fields<'a>(&'a Value);
+
+impl<'a> Fields<'a> {
+    fn find(&self, name: &str) -> Option<&'a Value> {
+        [Some(self.0), self.0.get("data"), self.0.get("loss")].into_iter().flatten().find_map(|o| o.get(name)).filter(|v| !v.is_null())
+    }
+
+    fn get(&self, name: &str) -> Result<&'a Value> {
+        self.find(name).with_context(|| format!("{name}: this field is missing"))
+    }
+
+    fn number(&self, name: &str) -> Result<f64> {
+        number(name, self.get(name)?)
+    }
+
+    fn numbers(&self, name: &str, len: usize) -> Result<Vec<f64>> {
+        numbers(name, self.get(name)?, len)
+    }
+
+    /// `count` vectors of length `len`.
+    fn table(&self, name: &str, count: usize, len: usize) -> Result<Vec<Vec<f64>>> {
+        let rows = array(name, self.get(name)?, count)?;
+        rows.iter().enumerate().map(|(t, row)| numbers(&format!("{name}[{t}]"), row, len)).collect()
+    }
+
+    /// Whole numbers in lo..=hi.
+    fn integers(&self, name: &str, len: usize, lo: u64, hi: u64) -> Result<Vec<u64>> {
+        let list = array(name, self.get(name)?, len)?;
+        let read = |(t, v): (usize, &Value)| match v.as_u64() {
+            Some(u) if (lo..=hi).contains(&u) => Ok(u),
+            _ => bail!("{name}[{t}]: {v} is not a whole number in {lo}..={hi}"),
+        };
+        list.iter().enumerate().map(read).collect()
+    }
+}
+
+fn array<'a>(name: &str, value: &'a Value, len: usize) -> Result<&'a Vec<Value>> {
+    let list = value.as_array().with_context(|| format!("{name}: must be a list"))?;
+    ensure!(list.len() == len, "{name}: has {} entries where {len} are needed", list.len());
+    Ok(list)
+}
+
+fn number(name: &str, value: &Value) -> Result<f64> {
+    value.as_f64().filter(|v| v.is_finite()).with_context(|| format!("{name}: {value} is not a finite number"))
+}
+
+fn numbers(name: &str, value: &Value, len: usize) -> Result<Vec<f64>> {
+    array(name, value, len)?.iter().enumerate().map(|(i, v)| number(&format!("{name}[{i}]"), v)).collect()
+}
+
+impl Input {
+    /// Checks every field that is needed.
+    pub fn read(json: &Value) -> Result<Self> {
+        ensure!(json.is_object(), "the problem must be a JSON object");
+        let f = Fields(json);
+        let size = |name: &str| -> Result<usize> {
+            let n = f.get(name)?.as_u64().filter(|&n| n >= 1).with_context(|| format!("{name}: must be a whole number of at least 1"))?;
+            Ok(n as usize)
+        };
+        let (t, d) = (size("T")?, size("d")?);
+        let (rows, loss) = rows(&f, json, t, d)?;
+        let order: Vec<usize> = f.integers("order", t, 0, t as u64 - 1)?.into_iter().map(|z| z as usize).collect();
+        let mut seen = vec![false; t];
+        for (round, &z) in order.iter().enumerate() {
+            ensure!(!std::mem::replace(&mut seen[z], true), "order[{round}]: row {z} appears twice; every row comes once");
+        }
+        let w1 = f.numbers("w1", d)?;
+        let algorithm = f.get("algorithm")?;
+        let algorithm = Algorithm::ALL
+            .into_iter()
+            .find(|a| algorithm.as_str() == Some(a.name()))
+            .with_context(|| format!("algorithm: {algorithm} is none of reservoir_sgd, sgd_wor, ogd, mixture_sgd"))?;
+        let regularised = match f.find("regularised") {
+            None => false,
+            Some(v) => v.as_bool().context("regularised: must be true or false")?,
+        };
+        Ok(Input {
+            name: f.find("name").and_then(Value::as_str).unwrap_or("").to_owned(),
+            loss,
+            domain: domain(&f, d)?,
+            draws: f.find("draws_u").map(|_| f.integers("draws_u", t, 1, t as u64)).transpose()?,
+            w0: if f.find("w0").is_some() { f.numbers("w0", d)? } else { w1.clone() },
+            beta: f.number("beta")?,
+            // The convex case has no λ.
+            lambda: if regularised && f.find("lambda").is_none() { 0.0 } else { f.number("lambda")? },
+            g: f.number("G")?,
+            diameter: f.number("D")?,
+            alpha: f.find("alpha").map(|_| f.number("alpha")).transpose()?,
+            rows,
+            order,
+            w1,
+            algorithm,
+            regularised,
+        })
+    }
+
+    /// f.
+    pub fn loss(&self) -> Box<dyn Loss> {
+        match &self.loss {
+            LossKind::Quadratic => Box::new(Quadratic),
+            LossKind::ErrorsInVariables(e) => Box::new(e.clone()),
+            LossKind::NoisyLogistic(inner, ridge) if *ridge == 0.0 => Box::new(Linear(*inner)),
+            LossKind::NoisyLogistic(inner, ridge) => {
+                Box::new(Ridge::new(Linear(*inner), *ridge).expect("the ridge was checked when the file was read"))
+            }
+        }
+    }
+
+    /// W.
+    pub fn domain(&self) -> Box<dyn Domain> {
+        match &self.domain {
+            DomainKind::Ball(b) => Box::new(b.clone()),
+            DomainKind::Cuboid(c) => Box::new(c.clone()),
+        }
+    }
+
+    /// α: given, or the corollary's.
+    pub fn alpha(&self, horizon: u64) -> f64 {
+        self.alpha.unwrap_or_else(|| match self.algorithm {
+            Algorithm::SgdWor => rooco::guarantee::corollary_alpha_fresh(horizon),
+            _ => rooco::guarantee::corollary_alpha_reservoir(horizon),
+        })
+    }
+}
+
+fn rows(f: &Fields<'_>, json: &Value, t: usize, d: usize) -> Result<(Vec<OwnedRow>, LossKind)> {
+    let loss = json.get("loss").context("loss: this field is missing")?;
+    let kind = loss.as_str().or_else(|| loss.get("kind")?.as_str()).context("loss: must be a name")?;
+    let labelled = |name_x: &str| -> Result<Vec<OwnedRow>> {
+        let (x, y) = (f.table(name_x, t, d)?, f.numbers("y", t)?);
+        Ok(x.into_iter().zip(y).map(|(x, y)| OwnedRow { x, y }).collect())
+    };
+    Ok(match kind {
+        "quadratic" => {
+            let (a, b) = (array("A", f.get("A")?, t)?, f.table("b", t, d)?);
+            let mut rows = Vec::with_capacity(t);
+            for (i, (a, b)) in a.iter().zip(&b).enumerate() {
+                let lines = array(&format!("A[{i}]"), a, d)?;
+                let mut flat = Vec::with_capacity(d * d);
+                for (k, line) in lines.iter().enumerate() {
+                    flat.extend(numbers(&format!("A[{i}][{k}]"), line, d)?);
+                }
+                rows.push(OwnedRow { x: Quadratic::row(&flat, b).with_context(|| format!("A[{i}]"))?, y: 0.0 });
+            }
+            (rows, LossKind::Quadratic)
+        }
+        "eiv" => {
+            let noise = Noise::Diagonal(f.numbers("sigma2", d)?);
+            (labelled("x")?, LossKind::ErrorsInVariables(ErrorsInVariables::new(noise).context("sigma2")?))
+        }
+        "noisy_logistic" => {
+            let rows = labelled("x")?;
+            if let Some(i) = rows.iter().position(|r| r.y.abs() != 1.0) {
+                bail!("y[{i}]: {} is neither 1 nor -1", rows[i].y);
+            }
+            let inner = NoisyLabels::new(Logistic, f.number("rho_plus")?, f.number("rho_minus")?).context("rho_plus, rho_minus")?;
+            let ridge = if f.find("ridge").is_some() { f.number("ridge")? } else { 0.0 };
+            ensure!(ridge >= 0.0, "ridge: must not be negative");
+            (rows, LossKind::NoisyLogistic(inner, ridge))
+        }
+        other => bail!("loss: `{other}` is none of quadratic, eiv, noisy_logistic"),
+    })
+}
+
+fn domain(f: &Fields<'_>, d: usize) -> Result<DomainKind> {
+    let domain = f.get("domain")?;
+    let kind = domain.get("kind").and_then(Value::as_str).context("domain.kind: must be \"ball\" or \"box\"")?;
+    let field = |name: &str| domain.get(name).with_context(|| format!("domain.{name}: this field is missing"));
+    Ok(match kind {
+        "ball" => DomainKind::Ball(Ball::new(number("domain.radius", field("radius")?)?).context("domain.radius")?),
+        "box" => {
+            let (lo, hi) = (numbers("domain.lo", field("lo")?, d)?, numbers("domain.hi", field("hi")?, d)?);
+            DomainKind::Cuboid(Cuboid::new(lo, hi).context("domain")?)
+        }
+        other => bail!("domain.kind: `{other}` is neither \"ball\" nor \"box\""),
+    })
+}

@@ -1,0 +1,155 @@
+//! `rooco trace PROBLEM.json`: one small explicit problem, a given order and given draws, every number as JSON.
+//!
+//! Nothing is random here, so another implementation of the paper can be compared number by number.
+
+mod input;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use rooco::algorithm::{self, Curvature, Regulariser, Sgd, Task};
+use rooco::draw::{Draws, Past};
+use rooco::guarantee::{self, Constant, Constants, Guarantee};
+use rooco::minimise::minimise;
+use rooco::problem::Problem;
+use rooco::{Domain, Learner, Loss};
+use serde_json::{Value, json};
+
+use crate::exit::Outcome;
+use input::{Algorithm, Input};
+
+/// Run one small explicit problem with a given order and given draws, and print every number as JSON.
+///
+/// Fields of the problem file: name, T, d, loss (quadratic: A, b; eiv: x, y, sigma2; noisy_logistic: x, y, rho_plus, rho_minus,
+/// ridge), domain ({"kind":"ball","radius":r} or {"kind":"box","lo":[..],"hi":[..]}), order (0-based row of each round),
+/// draws_u (u_t in 1..T), w1, w0, beta, lambda, G, D, algorithm (reservoir_sgd, sgd_wor, ogd, mixture_sgd), regularised, alpha.
+/// Unknown fields are ignored. docs/trace.md has an example.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The problem file; `-` is standard input.
+    problem: PathBuf,
+}
+
+/// Reads, runs, prints.
+pub fn run(arguments: Arguments) -> Result<Outcome> {
+    let text = if arguments.problem.as_os_str() == "-" {
+        std::io::read_to_string(std::io::stdin()).context("standard input")?
+    } else {
+        std::fs::read_to_string(&arguments.problem).with_context(|| arguments.problem.display().to_string())?
+    };
+    let json: Value = serde_json::from_str(&text).with_context(|| format!("{}: not JSON", arguments.problem.display()))?;
+    let input = Input::read(&json).with_context(|| arguments.problem.display().to_string())?;
+    let trace = trace(&input).with_context(|| arguments.problem.display().to_string())?;
+    use std::io::Write;
+    writeln!(std::io::stdout(), "{}", serde_json::to_string_pretty(&trace)?)?;
+    Ok(Outcome::Done)
+}
+
+/// Plays the T rounds and collects what happened.
+fn trace(input: &Input) -> Result<Value> {
+    let horizon = input.rows.len() as u64;
+    let mut learner = learner(input, horizon)?;
+    let (mut eta, mut j, mut w, mut losses) = (vec![], vec![], vec![], vec![]);
+    for (t, &z) in input.order.iter().enumerate() {
+        w.push(learner.played());
+        losses.push(learner.observe(input.rows[z].view())?.loss);
+        let round = learner.last_round();
+        eta.push(round.eta);
+        j.push(if round.j == 0 { t as u64 + 1 } else { round.j });
+    }
+    let total: f64 = losses.iter().sum();
+
+    let rows: Past = input.rows.iter().map(|r| r.view()).collect();
+    let problem = Problem::boxed(rows, input.loss(), input.domain())?;
+    let scale = 1.0 + problem.value(&input.w1).abs();
+    let minimum = minimise(&problem, 1e-13 * scale).or_else(|_| minimise(&problem, 1e-9 * scale)).context("the minimiser w_star")?;
+    let (printed, sharp) = bounds(input, horizon);
+    let alpha = input.regularised.then(|| input.alpha(horizon));
+    Ok(json!({
+        "name": input.name,
+        "algorithm": input.algorithm.name(),
+        "eta": eta,
+        "j": j,
+        "w": w,
+        "loss": losses,
+        "cumulative_loss": total,
+        "tau": (input.algorithm == Algorithm::SgdWor).then(|| tau(input, horizon)),
+        "alpha": alpha,
+        "w_star": minimum.w,
+        "F_star": minimum.value,
+        "F_star_gap": minimum.gap,
+        "regret": total - horizon as f64 * minimum.value,
+        "bound": printed.as_ref().map(|g| g.bound).filter(|b| b.is_finite()),
+        "bound_sharp": sharp.value,
+        "bound_sharp_name": sharp.name,
+    }))
+}
+
+/// The curvature that the steps use: that of f, or of the regularised losses.
+fn curvature(input: &Input, horizon: u64) -> rooco::Result<Curvature> {
+    if input.regularised {
+        let alpha = input.alpha(horizon);
+        Curvature::new(input.beta + alpha, alpha)
+    } else {
+        Curvature::new(input.beta, input.lambda)
+    }
+}
+
+fn tau(input: &Input, horizon: u64) -> Option<u64> {
+    curvature(input, horizon).ok().map(|c| algorithm::tau(horizon, c.kappa()))
+}
+
+fn learner(input: &Input, horizon: u64) -> Result<Sgd<Box<dyn Loss>>> {
+    let draws = || match &input.draws {
+        Some(u) => Ok(Draws::Given(u.clone())),
+        None => bail!("draws_u: this algorithm draws past rows, so it needs T draws in 1..T"),
+    };
+    let task = Task::boxed(input.loss(), input.domain()).start_at(input.w1.clone()).context("w1")?;
+    let r = || Regulariser { alpha: Some(input.alpha(horizon)), w0: Some(input.w0.clone()) };
+    Ok(match (input.algorithm, input.regularised) {
+        (Algorithm::ReservoirSgd, false) => algorithm::reservoir_sgd(task, curvature(input, horizon)?, horizon, draws()?)?,
+        (Algorithm::ReservoirSgd, true) => algorithm::convex_reservoir_sgd(task, input.beta, r(), horizon, draws()?)?,
+        (Algorithm::SgdWor, false) => algorithm::sgd_without_replacement(task, curvature(input, horizon)?, horizon)?,
+        (Algorithm::SgdWor, true) => algorithm::convex_sgd_without_replacement(task, input.beta, r(), horizon)?,
+        (Algorithm::MixtureSgd, false) => algorithm::mixture_sgd(task, curvature(input, horizon)?, horizon, draws()?)?,
+        (Algorithm::MixtureSgd, true) => {
+            let task = task.regularised(algorithm::Pull { alpha: input.alpha(horizon), w0: Some(input.w0.clone().into()) })?;
+            algorithm::mixture_sgd(task, curvature(input, horizon)?, horizon, draws()?)?
+        }
+        (Algorithm::Ogd, false) => algorithm::ogd(task, input.lambda, 1.0)?,
+        (Algorithm::Ogd, true) => {
+            let alpha = input.alpha(horizon);
+            let task = task.regularised(algorithm::Pull { alpha, w0: Some(input.w0.clone().into()) })?;
+            algorithm::ogd(task, alpha, 1.0)?
+        }
+    })
+}
+
+/// The theorem as printed, if there is one with constants, and the best proved bound.
+fn bounds(input: &Input, horizon: u64) -> (Option<Guarantee>, Guarantee) {
+    let d1 = input.domain().radius_from(&input.w1).min(input.diameter);
+    let c = Constants::given(input.g, input.beta, input.lambda, input.diameter, horizon).with_d1(Constant::given(d1));
+    let trivial = guarantee::trivial(&c);
+    let best = |list: Vec<Guarantee>| {
+        list.into_iter().filter(|g| g.applies()).fold(trivial.clone(), |a, b| if b.value < a.value { b } else { a })
+    };
+    if input.regularised {
+        let r = guarantee::Regularised::around_any_point(&c, input.alpha(horizon));
+        let printed = match input.algorithm {
+            Algorithm::ReservoirSgd | Algorithm::MixtureSgd => Some(guarantee::corollary_reservoir(&c, &r)),
+            Algorithm::SgdWor => Some(guarantee::corollary_fresh(&c, &r)),
+            Algorithm::Ogd => None,
+        };
+        let sharp = best(printed.clone().into_iter().collect());
+        return (printed, sharp);
+    }
+    match input.algorithm {
+        Algorithm::ReservoirSgd | Algorithm::MixtureSgd => {
+            (Some(guarantee::theorem_1(&c)), best(vec![guarantee::theorem_1(&c), guarantee::theorem_1_sharp(&c)]))
+        }
+        Algorithm::SgdWor => {
+            (Some(guarantee::theorem_2(&c)), best(vec![guarantee::theorem_2(&c), guarantee::theorem_2_new_proof(&c)]))
+        }
+        Algorithm::Ogd => (None, best(vec![])),
+    }
+}
