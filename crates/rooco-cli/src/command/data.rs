@@ -122,7 +122,11 @@ impl DataArguments {
     pub fn report(&self, stream: &dyn Stream) {
         let tally = stream.tally();
         if tally.bad_rows > 0 {
-            eprintln!("rooco: {} rows could not be read and were skipped; the first: {}", tally.bad_rows, tally.first_bad.join("; "));
+            eprintln!(
+                "rooco: {} rows could not be read and were skipped; the first: {}",
+                tally.bad_rows,
+                tally.first_bad.join("; ")
+            );
         }
         if tally.unknown > 0 {
             eprintln!("rooco: {} values of categories or features that the model does not know were ignored", tally.unknown);

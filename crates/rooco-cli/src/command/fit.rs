@@ -163,7 +163,10 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     let fitted = fitted?;
     a.data.report(stream.as_ref());
     if fitted.stopped {
-        let saved = a.checkpoint.as_ref().map_or("no checkpoint was asked for".into(), |c| format!("go on with --resume {}", c.display()));
+        let saved = a
+            .checkpoint
+            .as_ref()
+            .map_or("no checkpoint was asked for".into(), |c| format!("go on with --resume {}", c.display()));
         eprintln!("rooco: interrupted after {} rows; {saved}", fitted.model.about.rows);
         return Ok(Outcome::Interrupted);
     }
@@ -204,7 +207,9 @@ fn correction(a: &Arguments, schema: &Schema) -> Result<Option<Correction>> {
         found.push(Correction::Missing { rates: by_column(&a.missing_rate, schema, "--missing-rate")? });
     }
     if found.len() > 1 {
-        bail!("two corrections at once are not supported: give one of --label-noise, --randomised-response, --positive-unlabelled, --feature-noise, --missing debias");
+        bail!(
+            "two corrections at once are not supported: give one of --label-noise, --randomised-response, --positive-unlabelled, --feature-noise, --missing debias"
+        );
     }
     Ok(found.pop())
 }

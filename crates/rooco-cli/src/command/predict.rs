@@ -35,8 +35,14 @@ pub struct Arguments {
 /// Opens data with the meaning that the model gives its columns.
 pub fn open(model: &Model, data: &DataArguments, labels: Labels) -> Result<Box<dyn Stream>> {
     let schema = model.about.schema.clone();
-    let options =
-        stream::Options { labels, intercept: schema.intercept, missing: schema.missing, schema: Some(schema), grow: false, ..data.options()? };
+    let options = stream::Options {
+        labels,
+        intercept: schema.intercept,
+        missing: schema.missing,
+        schema: Some(schema),
+        grow: false,
+        ..data.options()?
+    };
     data.open(options)
 }
 

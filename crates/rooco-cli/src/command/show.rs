@@ -36,7 +36,8 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     order.truncate(if a.top == 0 { usize::MAX } else { a.top });
     let mut out = std::io::stdout().lock();
     if a.json {
-        let weights: Vec<_> = order.iter().map(|&i| json!({"feature": about.schema.name(i), "weights": l.weights[i * k..(i + 1) * k]})).collect();
+        let weights: Vec<_> =
+            order.iter().map(|&i| json!({"feature": about.schema.name(i), "weights": l.weights[i * k..(i + 1) * k]})).collect();
         writeln!(out, "{}", json!({"about": about, "offset": l.offset, "weights": weights}))?;
         return Ok(Outcome::Done);
     }

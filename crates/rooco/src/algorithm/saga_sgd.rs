@@ -32,6 +32,8 @@ use crate::weights::{Averaging, Weights};
 pub struct SagaSgd<L> {
     loss: L,
     domain: Box<dyn Domain>,
+    /// (α/2)‖w‖² joins the gradient, not the reported loss.
+    alpha: f64,
     steps: Steps,
     horizon: u64,
     draws: Draws,
@@ -53,13 +55,14 @@ pub fn saga_sgd<L: Loss>(task: Task<L>, c: Curvature, cap: Cap, horizon: u64, dr
     if horizon == 0 {
         return Err(Error::Empty);
     }
-    let (loss, domain, w1) = task.plain()?;
+    let (loss, domain, w1, alpha) = task.plain()?;
     let outputs = loss.outputs();
     let mut w = Weights::new(w1).with_outputs(outputs).with_average(Averaging::Poly(3.0));
     if domain.needs_norm() || loss.needs_norm() {
         w = w.with_norm();
     }
     Ok(SagaSgd {
+        alpha,
         steps: Steps::over_lambda_t(2.0, c.lambda(), cap.value(&c)),
         horizon,
         draws,
@@ -143,6 +146,11 @@ impl<L: Loss> Learner for SagaSgd<L> {
         check_finite(t, z, loss, Some(&self.g))?;
 
         let eta = self.steps.eta(t);
+        if self.alpha > 0.0 {
+            // Everything is taken at w_t: the fresh gradient carries the whole pull, whatever its share is.
+            let p = if t == 1 { 0.0 } else { (t - 1) as f64 / self.horizon as f64 };
+            self.g.along_w += self.alpha / (1.0 - p);
+        }
         if t == 1 {
             Gradient::step(&mut self.w, &[(eta, &self.g, z.x)], self.loss.anchor());
         } else {

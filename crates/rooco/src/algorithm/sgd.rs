@@ -81,11 +81,13 @@ impl<L: Loss> Task<L> {
         self.domain.as_ref()
     }
 
-    /// f, W and w_1, for algorithms that do not take a regulariser.
-    pub(super) fn plain(self) -> Result<(L, Box<dyn Domain>, Vec<f64>)> {
+    /// f, W, w_1 and the α of a pull towards the origin, for algorithms that take no other regulariser.
+    pub(super) fn plain(self) -> Result<(L, Box<dyn Domain>, Vec<f64>, f64)> {
         match self.pull {
-            Some(_) => Err(Error::Unsupported("this algorithm takes no regulariser; use the Ridge loss instead".into())),
-            None => Ok((self.loss, self.domain, self.w1)),
+            Some(Pull { w0: Some(_), .. }) => {
+                Err(Error::Unsupported("this algorithm takes a regulariser around the origin only".into()))
+            }
+            pull => Ok((self.loss, self.domain, self.w1, pull.map_or(0.0, |p| p.alpha))),
         }
     }
 

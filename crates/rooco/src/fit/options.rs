@@ -1,7 +1,5 @@
 //! What the user may choose. Everything has a default.
 
-use serde::{Deserialize, Serialize};
-
 use crate::algorithm::{Algorithm, Settings};
 use crate::loss::Correction;
 
@@ -76,7 +74,3 @@ impl Options {
         format!("{self:?}")
     }
 }
-
-/// A marker so that a checkpoint is refused by a run with other options.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Fingerprint(pub String);

@@ -165,8 +165,8 @@ impl Pass {
     }
 
     fn new(plan: Plan, options: Options) -> Self {
-        let holdout = (options.holdout > 0.0)
-            .then(|| (Random::new(options.settings.seed, Purpose::Holdout), Metrics::new(plan.kind)));
+        let holdout =
+            (options.holdout > 0.0).then(|| (Random::new(options.settings.seed, Purpose::Holdout), Metrics::new(plan.kind)));
         Pass {
             scores: vec![0.0; plan.spec.base.outputs()],
             plan,
@@ -219,8 +219,7 @@ impl Pass {
         if !due && !self.rows.is_multiple_of(BEAT) {
             return Ok(None);
         }
-        let control =
-            if self.rows.is_multiple_of(BEAT) { watch.beat(&self.progress(stream.position())) } else { Control::Go };
+        let control = if self.rows.is_multiple_of(BEAT) { watch.beat(&self.progress(stream.position())) } else { Control::Go };
         if self.rows.is_multiple_of(BEAT) {
             self.since = (self.paid, self.weight);
         }
@@ -253,11 +252,8 @@ impl Pass {
             state.put_u64("pass.holdout", [random.used()]);
             state.put_all("pass.metrics.", metrics.save());
         }
-        let about = CheckpointAbout {
-            rows: self.rows,
-            options: self.options.fingerprint(),
-            version: env!("CARGO_PKG_VERSION").into(),
-        };
+        let about =
+            CheckpointAbout { rows: self.rows, options: self.options.fingerprint(), version: env!("CARGO_PKG_VERSION").into() };
         Ok(Checkpoint { about, state })
     }
 

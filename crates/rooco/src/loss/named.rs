@@ -135,20 +135,20 @@ impl Base {
 macro_rules! with_pointwise {
     ($spec:expr, $loss:ident => $use:expr) => {
         match $spec.base {
-            Base::Squared => with_pointwise!(@corrected $spec, Squared, $loss => $use),
-            Base::Huber { delta } => with_pointwise!(@corrected $spec, Huber::new(delta)?, $loss => $use),
-            Base::Logistic => with_pointwise!(@corrected $spec, Logistic, $loss => $use),
-            Base::SquaredHinge => with_pointwise!(@corrected $spec, SquaredHinge, $loss => $use),
-            Base::SmoothedHinge { gamma } => with_pointwise!(@corrected $spec, SmoothedHinge::new(gamma)?, $loss => $use),
-            Base::Softmax { .. } => return Err($spec.mismatch()),
+            $crate::loss::Base::Squared => with_pointwise!(@corrected $spec, $crate::loss::Squared, $loss => $use),
+            $crate::loss::Base::Huber { delta } => with_pointwise!(@corrected $spec, $crate::loss::Huber::new(delta)?, $loss => $use),
+            $crate::loss::Base::Logistic => with_pointwise!(@corrected $spec, $crate::loss::Logistic, $loss => $use),
+            $crate::loss::Base::SquaredHinge => with_pointwise!(@corrected $spec, $crate::loss::SquaredHinge, $loss => $use),
+            $crate::loss::Base::SmoothedHinge { gamma } => with_pointwise!(@corrected $spec, $crate::loss::SmoothedHinge::new(gamma)?, $loss => $use),
+            $crate::loss::Base::Softmax { .. } => return Err($spec.mismatch()),
         }
     };
     (@corrected $spec:expr, $inner:expr, $loss:ident => $use:expr) => {
         match &$spec.correction {
             None => { let $loss = $inner; $use }
-            Some(Correction::LabelNoise { plus, minus }) => { let $loss = NoisyLabels::new($inner, *plus, *minus)?; $use }
-            Some(Correction::PositiveUnlabelled { prior, share }) => {
-                let $loss = PositiveUnlabelled::with_share($inner, *prior, *share)?;
+            Some($crate::loss::Correction::LabelNoise { plus, minus }) => { let $loss = $crate::loss::NoisyLabels::new($inner, *plus, *minus)?; $use }
+            Some($crate::loss::Correction::PositiveUnlabelled { prior, share }) => {
+                let $loss = $crate::loss::PositiveUnlabelled::with_share($inner, *prior, *share)?;
                 $use
             }
             Some(_) => return Err($spec.mismatch()),

@@ -108,7 +108,8 @@ fn to_bytes<A: Serialize>(kind: &str, about: &A, state: &State, outputs: usize) 
     let head = serde_json::to_string(&head).map_err(|e| Error::Unsupported(format!("cannot describe the model: {e}")))?;
     let mut views = Vec::new();
     for (name, dtype, shape, bytes) in &buffers {
-        let view = TensorView::new(*dtype, shape.clone(), bytes).map_err(|e| Error::Unsupported(format!("tensor {name}: {e}")))?;
+        let view =
+            TensorView::new(*dtype, shape.clone(), bytes).map_err(|e| Error::Unsupported(format!("tensor {name}: {e}")))?;
         views.push((name.as_str(), view));
     }
     safetensors::serialize(views, Some(HashMap::from([("rooco".to_owned(), head)])))
@@ -128,7 +129,10 @@ fn from_bytes<A: for<'a> Deserialize<'a>>(path: &Path, kind: &str, bytes: &[u8])
     if version.format != FORMAT {
         return Err(bad(
             path,
-            format!("it has format {}, this program reads format {FORMAT}; use the version that wrote it, or train again", version.format),
+            format!(
+                "it has format {}, this program reads format {FORMAT}; use the version that wrote it, or train again",
+                version.format
+            ),
         ));
     }
     let head: Head = serde_json::from_str(head).map_err(|e| bad(path, format!("its description is damaged ({e})")))?;

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use rooco::domain::{Ball, Cuboid};
-use rooco::loss::{ErrorsInVariables, Linear, Logistic, NoisyLabels, Noise, Quadratic, Ridge};
+use rooco::loss::{ErrorsInVariables, Linear, Logistic, Noise, NoisyLabels, Quadratic, Ridge};
 use rooco::{Domain, Loss, Row};
 use serde_json::Value;
 
@@ -75,7 +75,11 @@ struct Fields<'a>(&'a Value);
 
 impl<'a> Fields<'a> {
     fn find(&self, name: &str) -> Option<&'a Value> {
-        [Some(self.0), self.0.get("data"), self.0.get("loss")].into_iter().flatten().find_map(|o| o.get(name)).filter(|v| !v.is_null())
+        [Some(self.0), self.0.get("data"), self.0.get("loss")]
+            .into_iter()
+            .flatten()
+            .find_map(|o| o.get(name))
+            .filter(|v| !v.is_null())
     }
 
     fn get(&self, name: &str) -> Result<&'a Value> {
@@ -127,7 +131,11 @@ impl Input {
         ensure!(json.is_object(), "the problem must be a JSON object");
         let f = Fields(json);
         let size = |name: &str| -> Result<usize> {
-            let n = f.get(name)?.as_u64().filter(|&n| n >= 1).with_context(|| format!("{name}: must be a whole number of at least 1"))?;
+            let n = f
+                .get(name)?
+                .as_u64()
+                .filter(|&n| n >= 1)
+                .with_context(|| format!("{name}: must be a whole number of at least 1"))?;
             Ok(n as usize)
         };
         let (t, d) = (size("T")?, size("d")?);
@@ -226,7 +234,8 @@ fn rows(f: &Fields<'_>, json: &Value, t: usize, d: usize) -> Result<(Vec<OwnedRo
             if let Some(i) = rows.iter().position(|r| r.y.abs() != 1.0) {
                 bail!("y[{i}]: {} is neither 1 nor -1", rows[i].y);
             }
-            let inner = NoisyLabels::new(Logistic, f.number("rho_plus")?, f.number("rho_minus")?).context("rho_plus, rho_minus")?;
+            let inner =
+                NoisyLabels::new(Logistic, f.number("rho_plus")?, f.number("rho_minus")?).context("rho_plus, rho_minus")?;
             let ridge = if f.find("ridge").is_some() { f.number("ridge")? } else { 0.0 };
             ensure!(ridge >= 0.0, "ridge: must not be negative");
             (rows, LossKind::NoisyLogistic(inner, ridge))

@@ -62,7 +62,8 @@ fn trace(input: &Input) -> Result<Value> {
     let rows: Past = input.rows.iter().map(|r| r.view()).collect();
     let problem = Problem::boxed(rows, input.loss(), input.domain())?;
     let scale = 1.0 + problem.value(&input.w1).abs();
-    let minimum = minimise(&problem, 1e-13 * scale).or_else(|_| minimise(&problem, 1e-9 * scale)).context("the minimiser w_star")?;
+    let minimum =
+        minimise(&problem, 1e-13 * scale).or_else(|_| minimise(&problem, 1e-9 * scale)).context("the minimiser w_star")?;
     let (printed, sharp) = bounds(input, horizon);
     let alpha = input.regularised.then(|| input.alpha(horizon));
     Ok(json!({
