@@ -23,10 +23,23 @@ pub fn code(outcome: anyhow::Result<Outcome>) -> ExitCode {
         Ok(Outcome::Interrupted) => ExitCode::from(130),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("rooco: {error:#}");
+            eprintln!("rooco: {}", one_line(&error));
             ExitCode::from(2)
         }
     }
+}
+
+/// The error and its causes in one line; a cause that the line above already names is not repeated.
+fn one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if line.is_empty() {
+            line = cause;
+        } else if !line.contains(&cause) {
+            line += &format!(": {cause}");
+        }
+    }
+    line
 }
 
 /// `rooco ... | head` closes the pipe early: that is not an error.

@@ -1,13 +1,13 @@
 //! From options and the first rows to a learner: which loss, which constants, what is guaranteed.
 
 use super::{Choice, Options};
-use crate::algorithm::{Algorithm, Learner, Pull, Settings, Task};
+use crate::algorithm::{Algorithm, Auto, Learner, Pull, Settings, Task};
 use crate::domain::{self, Domain};
 use crate::draw::Past;
 use crate::error::{Error, Result};
 use crate::guarantee;
 use crate::linalg::Symmetric;
-use crate::loss::{Base, Loss, LossSpec};
+use crate::loss::{Base, Loss, LossSpec, with_pointwise};
 use crate::metrics::Kind;
 use crate::model::Numbers;
 use crate::stream::{Schema, Target};
@@ -95,7 +95,9 @@ fn spec(options: &Options, target: &Target) -> Result<LossSpec> {
         }
         (_, 0) => return Err(Error::Unsupported(format!("the loss {base:?} predicts classes, but the target is a number"))),
         _ => {
-            return Err(Error::Unsupported(format!("the loss {base:?} needs two classes, the target has {classes}: use softmax")));
+            return Err(Error::Unsupported(format!(
+                "the loss {base:?} needs two classes, the target has {classes}: use softmax"
+            )));
         }
     }
     Ok(LossSpec { base, correction: options.correction.clone(), l2: options.l2 })
@@ -115,8 +117,7 @@ fn task(spec: &LossSpec, algorithm: Algorithm, domain: Box<dyn Domain>, schema: 
 
 /// The no-tuning learner for a loss.
 fn auto(spec: &LossSpec) -> Result<Box<dyn Learner>> {
-    let _ = spec.without_l2()?;
-    Err(Error::Unsupported("the default algorithm is not merged yet".into()))
+    with_pointwise!(spec, loss => Ok(Box::new(Auto::new(loss).with_l2(spec.l2)?)))
 }
 
 /// Fills in the constants that were not given, from the first rows.

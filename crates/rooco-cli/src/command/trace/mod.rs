@@ -12,7 +12,7 @@ use rooco::draw::{Draws, Past};
 use rooco::guarantee::{self, Constant, Constants, Guarantee};
 use rooco::minimise::minimise;
 use rooco::problem::Problem;
-use rooco::{Domain, Learner, Loss};
+use rooco::{Learner, Loss};
 use serde_json::{Value, json};
 
 use crate::exit::Outcome;

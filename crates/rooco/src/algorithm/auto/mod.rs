@@ -2,6 +2,7 @@
 
 use super::{Learner, Played};
 use crate::error::{Error, Result};
+use crate::model::Linear;
 use crate::row::{Features, Row};
 use crate::state::State;
 
@@ -490,6 +491,11 @@ impl<P: AutoLoss> Learner for Auto<P> {
             self.learn(s_units, &slope);
         }
         Ok(Played { t: self.rows, loss })
+    }
+
+    fn model(&self) -> Linear {
+        let m = Auto::model(self);
+        Linear { outputs: 1, weights: m.weights, limits: Some(m.limits), offset: vec![m.offset] }
     }
 
     fn played(&self) -> Vec<f64> {
