@@ -21,6 +21,7 @@ pub struct MemoryStore {
     slab: Slab,
     /// The slot to free when the round is over.
     release: Option<(u64, u32)>,
+    ahead: u64,
 }
 
 impl MemoryStore {
@@ -28,7 +29,13 @@ impl MemoryStore {
     pub fn new(mut replays: Replays) -> Result<Self> {
         let plan = Plan::new(&mut replays)?;
         let slab = Slab::with_capacity(plan.peak_live_rows());
-        Ok(MemoryStore { replays, plan, slab, release: None })
+        Ok(MemoryStore { replays, plan, slab, release: None, ahead: AHEAD })
+    }
+
+    /// Fetches rows `ahead` rounds before they are replayed; 0 switches that off. Changes the speed, nothing else.
+    pub fn fetching_ahead(mut self, ahead: u64) -> Self {
+        self.ahead = ahead;
+        self
     }
 
     /// The plan.
@@ -68,7 +75,7 @@ impl Store for MemoryStore {
         }
         let slot = if self.plan.is_needed(t) { Some(self.slab.store(z)?) } else { None };
         self.plan.put(t, slot);
-        self.fetch(t + AHEAD, t)
+        if self.ahead > 0 { self.fetch(t + self.ahead, t) } else { Ok(()) }
     }
 
     fn live_rows(&self) -> usize {
