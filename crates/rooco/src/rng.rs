@@ -21,6 +21,8 @@ pub enum Purpose {
     Ties = 6,
     /// The k-th draw of line 4 once more, if its first 64 bits fell into the rejected short end.
     Redraws = 7,
+    /// Which rows a bounded sample of the past holds, and which of them is replayed.
+    Sample = 8,
 }
 
 /// A seeded generator.

@@ -5,6 +5,8 @@
 //! | [`Fresh`] | z_t |
 //! | [`Reservoir`] | z_t with probability 1-(t-1)/T, else one of z_1..z_{t-1} uniformly (line 4 of Algorithm 1) |
 //! | [`Mixture`] | (1-p)·(gradient on z_t) + p·(gradient on a uniform past row), p = (t-1)/T |
+//! | [`Sample`] | as the reservoir, but from M past rows; no theorem covers it |
+//! | [`Doubling`] | as the reservoir, with a horizon that doubles; no theorem covers it |
 //!
 //! Where the past rows wait is a second question with three answers. All of them give the same iterates, to the last bit.
 //!
@@ -19,6 +21,7 @@ use crate::row::Row;
 use crate::state::State;
 
 mod block_file;
+mod doubling;
 mod draws;
 mod fresh;
 mod mixture;
@@ -26,17 +29,20 @@ mod past;
 mod plan;
 mod prefetch;
 mod reservoir;
+mod sample;
 mod slab;
 mod store_disk;
 mod store_memory;
 mod time_forward;
 
+pub use doubling::Doubling;
 pub use draws::{Draws, Replays, Rule};
 pub use fresh::Fresh;
 pub use mixture::Mixture;
 pub use past::Past;
 pub use plan::Plan;
 pub use reservoir::Reservoir;
+pub use sample::Sample;
 pub use store_disk::DiskStore;
 pub use store_memory::MemoryStore;
 

@@ -73,6 +73,15 @@ impl Past {
         Row { x, y: row[0], weight: row[1] }
     }
 
+    /// The numbers of row j, to be fetched before they are needed; reads none of them.
+    #[inline]
+    pub(super) fn numbers(&self, j: usize) -> &[f64] {
+        match self.width {
+            Some(width) => &self.value[j * (width + 2)..(j + 1) * (width + 2)],
+            None => &self.value[if j == 0 { 0 } else { self.end[j - 1].0 }..self.end[j].0],
+        }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.len

@@ -6,6 +6,7 @@
 //! slot in which the row waits. The draws themselves are not stored: they are drawn again when their round comes.
 
 use super::draws::Replays;
+use super::prefetch::prefetch;
 use crate::error::{Error, Result};
 
 /// A later round replays this round's row.
@@ -94,6 +95,14 @@ impl Plan {
     pub(super) fn slot(&self, s: u64) -> Option<u32> {
         let slot = self.cell[s as usize - 1];
         (slot != GONE).then_some(slot)
+    }
+
+    /// Brings the cell of round s into the cache.
+    #[inline]
+    pub(super) fn prefetch(&self, s: u64) {
+        if let Some(cell) = self.cell.get((s as usize).wrapping_sub(1)) {
+            prefetch(std::slice::from_ref(cell));
+        }
     }
 
     /// Round s is over, and its row waits in a slot or is gone.

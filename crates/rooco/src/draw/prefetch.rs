@@ -6,12 +6,12 @@
 
 /// Brings the cache lines of `numbers` closer. Changes nothing.
 #[inline]
-pub(super) fn prefetch(numbers: &[f64]) {
+pub(super) fn prefetch<T>(numbers: &[T]) {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // Eight numbers a line. The processor follows longer rows by itself.
-        for line in numbers.chunks(8).take(4) {
+        // The processor follows rows of more than four lines by itself.
+        for line in numbers.chunks((64 / size_of::<T>()).max(1)).take(4) {
             // SAFETY: a hint on a pointer into a live slice.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
         }

@@ -47,7 +47,7 @@ impl Slab {
         if slot & 1 == 0 { self.even.release(slot / 2) } else { self.odd.release(slot / 2) }
     }
 
-    /// The numbers of the row in a slot, to be fetched before they are needed.
+    /// The numbers of the row in a slot, to be fetched before they are needed. Reads none of them (of sparse rows, the head).
     #[inline]
     pub fn numbers(&self, slot: u32) -> &[f64] {
         if slot & 1 == 0 { self.even.slot((slot / 2) as usize) } else { self.odd.get((slot / 2) as usize).x.values() }

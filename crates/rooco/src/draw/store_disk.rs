@@ -12,7 +12,7 @@ use crate::row::{Features, Row};
 use crate::state::State;
 
 /// How many rounds ahead a row that will be replayed is fetched into the cache.
-const AHEAD: usize = 8;
+const AHEAD: usize = 16;
 /// Less memory than this makes no sense.
 const LEAST_MEMORY: usize = 64 << 10;
 /// Rounds are written with 40 bits in a pair.
@@ -139,7 +139,8 @@ impl DiskStore {
             self.start(z)?;
         }
         let Some(Queues { pairs, rows }) = &mut self.queues else { return Ok(()) };
-        rows.advance(t)?;
+        let place = rows.advance(t)?;
+        rows.leaf.prefetch(place + AHEAD);
         rows.done(t);
         let place = pairs.advance(t)?;
         pairs.done(t);
@@ -163,7 +164,6 @@ impl Store for DiskStore {
         };
         let Some(Queues { rows, .. }) = self.queues.as_mut().filter(|_| !self.failed) else { return Err(lost()) };
         let place = rows.advance(t)?;
-        rows.leaf.prefetch(place + AHEAD);
         rows.leaf.get(place).ok_or_else(lost)
     }
 
@@ -328,8 +328,8 @@ impl Waiting {
 
     #[inline]
     fn prefetch(&self, place: usize) {
-        if let Some(z) = self.get(place) {
-            super::prefetch::prefetch(z.x.values());
+        if let Some(row) = self.row_of.get(place).and_then(|row| row.checked_sub(1)) {
+            super::prefetch::prefetch(self.rows.numbers(row as usize));
         }
     }
 }

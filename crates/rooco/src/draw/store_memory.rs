@@ -2,14 +2,18 @@
 
 use super::draws::Replays;
 use super::plan::Plan;
+use super::prefetch::prefetch;
 use super::slab::Slab;
 use super::{Past, Store};
 use crate::error::{Error, Result};
 use crate::row::Row;
 use crate::state::State;
 
-/// How many rounds ahead a row that will be replayed is fetched into the cache.
-const AHEAD: u64 = 8;
+/// How many rounds ahead a row that will be replayed is fetched into the cache, and as many rounds before that its cell of
+/// the plan, which says where the row is.
+const AHEAD: u64 = 16;
+/// The draws of the next rounds, by round modulo this.
+const RING: usize = 64;
 
 /// A slab of the rows that wait, and the [`Plan`] that says which.
 ///
@@ -22,6 +26,9 @@ pub struct MemoryStore {
     /// The slot to free when the round is over.
     release: Option<(u64, u32)>,
     ahead: u64,
+    /// The rows that rounds up to `known` replay; 0 for none.
+    ring: [u64; RING],
+    known: u64,
 }
 
 impl MemoryStore {
@@ -29,12 +36,12 @@ impl MemoryStore {
     pub fn new(mut replays: Replays) -> Result<Self> {
         let plan = Plan::new(&mut replays)?;
         let slab = Slab::with_capacity(plan.peak_live_rows());
-        Ok(MemoryStore { replays, plan, slab, release: None, ahead: AHEAD })
+        Ok(MemoryStore { replays, plan, slab, release: None, ahead: AHEAD, ring: [0; RING], known: 0 })
     }
 
     /// Fetches rows `ahead` rounds before they are replayed; 0 switches that off. Changes the speed, nothing else.
     pub fn fetching_ahead(mut self, ahead: u64) -> Self {
-        self.ahead = ahead;
+        self.ahead = ahead.min(RING as u64 / 2 - 1);
         self
     }
 
@@ -43,15 +50,23 @@ impl MemoryStore {
         &self.plan
     }
 
-    /// Asks for the row that round t will replay, if it has arrived.
+    /// Round t is over: asks for what the rounds after it will touch, first the cells of the plan, then the rows.
     #[inline]
-    fn fetch(&mut self, t: u64, arrived: u64) -> Result<()> {
-        if t <= self.replays.horizon()
-            && let Some(s) = self.replays.at(t)?
-            && s <= arrived
-            && let Some(slot) = self.plan.slot(s)
-        {
-            super::prefetch::prefetch(self.slab.numbers(slot));
+    fn fetch(&mut self, t: u64) -> Result<()> {
+        while self.known < (t + 2 * self.ahead).min(self.replays.horizon()) {
+            self.known += 1;
+            let s = self.replays.at(self.known)?.unwrap_or(0);
+            self.ring[self.known as usize % RING] = s;
+            self.plan.prefetch(s);
+        }
+        let soon = t + self.ahead;
+        if soon <= self.known {
+            let s = self.ring[soon as usize % RING];
+            if (1..=t).contains(&s)
+                && let Some(slot) = self.plan.slot(s)
+            {
+                prefetch(self.slab.numbers(slot));
+            }
         }
         Ok(())
     }
@@ -75,7 +90,7 @@ impl Store for MemoryStore {
         }
         let slot = if self.plan.is_needed(t) { Some(self.slab.store(z)?) } else { None };
         self.plan.put(t, slot);
-        if self.ahead > 0 { self.fetch(t + self.ahead, t) } else { Ok(()) }
+        if self.ahead > 0 { self.fetch(t) } else { Ok(()) }
     }
 
     fn live_rows(&self) -> usize {
@@ -100,6 +115,7 @@ impl Store for MemoryStore {
         self.plan = Plan::new(&mut self.replays)?;
         self.slab = Slab::with_capacity(self.plan.peak_live_rows());
         self.release = None;
+        self.known = t;
         for s in 1..=t {
             self.plan.put(s, None);
         }

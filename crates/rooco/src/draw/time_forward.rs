@@ -13,6 +13,9 @@ use super::block_file::{BlockFile, Sum, failed, to_word};
 use crate::error::{Error, Result};
 use crate::state::State;
 
+/// Longer buffers would save few calls, and be out of the cache when they are written.
+const LONGEST_BUFFER: usize = 128 << 10;
+
 /// The records of the current block, in memory.
 pub(super) trait Leaf: Send {
     /// Starts a block of `width` times with no records.
@@ -218,7 +221,7 @@ impl<L: Leaf> Queue<L> {
 
     fn size_buffers(&mut self) -> Result<()> {
         let ahead: usize = self.levels.iter().map(|level| level.files.len() + 1 - level.next).sum();
-        self.buffer = self.limits.buffers / ahead.max(1);
+        self.buffer = (self.limits.buffers / ahead.max(1)).min(LONGEST_BUFFER);
         for file in self.levels.iter_mut().flat_map(|level| &mut level.files) {
             file.flush()?;
             file.buffer = Vec::new();
@@ -319,7 +322,7 @@ impl<L: Leaf> Queue<L> {
         (queue.start, queue.end, queue.done, queue.checkpoints) = (start, end, done, true);
         queue.load_leaf()?;
         let ahead: usize = queue.levels.iter().map(|level| level.files.len() + 1 - level.next).sum();
-        queue.buffer = queue.limits.buffers / ahead.max(1);
+        queue.buffer = (queue.limits.buffers / ahead.max(1)).min(LONGEST_BUFFER);
         Ok(queue)
     }
 }

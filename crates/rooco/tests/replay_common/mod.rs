@@ -63,8 +63,13 @@ impl Rows {
 
 /// Projected SGD with a draw.
 pub fn learner(draw: impl Draw + 'static) -> Sgd<Linear<Squared>> {
+    boxed(Box::new(draw))
+}
+
+/// The same for a draw chosen at run time.
+pub fn boxed(draw: Box<dyn Draw>) -> Sgd<Linear<Squared>> {
     let task = Task::new(Linear(Squared), Ball::new(2.0).unwrap());
-    Sgd::new(task, Box::new(draw), Box::new(Steps::over_lambda_t(2.0, 0.1, 1.0)), Play::Last).unwrap()
+    Sgd::new(task, draw, Box::new(Steps::over_lambda_t(2.0, 0.1, 1.0)), Play::Last).unwrap()
 }
 
 /// One number that all losses and all iterates of rounds from..=to go into (FNV-1a).
