@@ -85,6 +85,11 @@ impl Replays {
         Ok(Replays { rule, horizon, draws })
     }
 
+    /// Which past row a round replays.
+    pub fn rule(&self) -> Rule {
+        self.rule
+    }
+
     /// T.
     pub fn horizon(&self) -> u64 {
         self.horizon

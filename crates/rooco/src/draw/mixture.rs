@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::draws::{Replays, Rule};
 use super::reservoir::{load, save};
-use super::{DiskStore, Draw, Drawn, Draws, MemoryStore, Past, Store};
+use super::{DiskStore, Draw, Drawn, Draws, Keep, MemoryStore, Past, Store};
 use crate::error::Result;
 use crate::row::Row;
 use crate::state::State;
@@ -38,6 +38,13 @@ impl Mixture {
     pub fn on_disk(horizon: u64, draws: Draws, directory: impl Into<PathBuf>, memory: usize) -> Result<Self> {
         let replays = Self::replays(horizon, draws)?;
         Self::with_store(replays.clone(), DiskStore::new(replays, directory, memory)?)
+    }
+
+    /// The same draws and the same rows, which wait where `keep` says.
+    pub fn keeping(horizon: u64, draws: Draws, keep: &Keep) -> Result<Self> {
+        let replays = Self::replays(horizon, draws)?;
+        let store = keep.store(&replays)?;
+        Ok(Mixture { replays, store, rounds: 0 })
     }
 
     /// The replays of the mixture, for a store that plans ahead. From a given list of u_t in 1..=T, as Algorithm 1 takes it,
