@@ -242,8 +242,8 @@ fn blank(b: u8) -> bool {
 fn probe(text: &mut Text, options: &Options) -> Result<(Probe, bool)> {
     let (mut probe, mut has_zero, mut rows) = (Probe::default(), false, 0);
     loop {
-        text.hold();
-        while rows < options.probe_rows {
+        let place = text.hold();
+        while rows < options.probe_rows && !text.seen_enough() {
             let Some((start, stop)) = text.line()? else { break };
             let line = &text.buf()[start..stop];
             let line = line.split(|&b| b == b'#').next().unwrap_or(line);
@@ -255,7 +255,7 @@ fn probe(text: &mut Text, options: &Options) -> Result<(Probe, bool)> {
             }
             has_zero |= words.find(|w| !w.starts_with(b"qid:")).is_some_and(|w| w.starts_with(b"0:"));
         }
-        text.rewind();
+        text.rewind(place);
         if rows > 0 {
             return Ok((probe, has_zero));
         }

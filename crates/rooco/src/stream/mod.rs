@@ -19,10 +19,16 @@ use crate::row::Row;
 
 mod ahead;
 #[cfg(feature = "files")]
+mod columns;
+#[cfg(feature = "files")]
+mod csv;
+#[cfg(feature = "files")]
 mod input;
 #[cfg(feature = "files")]
 mod libsvm;
 pub mod memory;
+#[cfg(feature = "files")]
+mod names;
 #[cfg(feature = "files")]
 mod number;
 #[cfg(feature = "files")]
@@ -37,6 +43,8 @@ mod source;
 mod target;
 #[cfg(feature = "files")]
 mod text;
+#[cfg(feature = "files")]
+mod vw;
 
 pub use ahead::Ahead;
 #[cfg(feature = "files")]

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use super::ahead::Ahead;
+use super::csv::Csv;
 use super::input::{Input, Inputs};
 use super::libsvm::Libsvm;
 use super::source::{Direct, SkipBad, Source};
+use super::vw::Vw;
 use super::{Missing, Schema, Stream, TargetKind};
 use crate::error::{Error, Result};
 
@@ -97,6 +99,8 @@ pub struct Options {
     pub delimiter: Option<u8>,
     /// The smallest feature number of libsvm files, 0 or 1; 1 unless the first rows have a feature 0, if not given.
     pub index_base: Option<u32>,
+    /// Whether the features of Vowpal Wabbit files are numbers; guessed from the first rows if not given.
+    pub numbered: Option<bool>,
     /// More coordinates than this are taken for a mistake.
     pub max_features: usize,
     /// How many rows decide on kinds of columns and classes.
@@ -126,6 +130,7 @@ impl Default for Options {
             header: None,
             delimiter: None,
             index_base: None,
+            numbered: None,
             max_features: 100_000_000,
             probe_rows: 1000,
             bad_rows: BadRows::Stop,
@@ -157,6 +162,9 @@ pub fn open(inputs: &[Input], options: &Options) -> Result<Box<dyn Stream>> {
     };
     let source: Box<dyn Source> = match format {
         Format::Libsvm => Box::new(Libsvm::new(inputs, options)?),
+        Format::Csv => Box::new(Csv::new(inputs, None, options)?),
+        Format::Tsv => Box::new(Csv::new(inputs, Some(b'\t'), options)?),
+        Format::Vw => Box::new(Vw::new(inputs, options)?),
         _ => return Err(Error::Unsupported("not yet".into())),
     };
     let source: Box<dyn Source> = match options.bad_rows {

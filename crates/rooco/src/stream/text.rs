@@ -28,6 +28,13 @@ pub(crate) struct Text {
     held: bool,
 }
 
+/// A place to go back to.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pos: usize,
+    line: u64,
+}
+
 impl Text {
     /// Opens the first input.
     pub fn new(inputs: Inputs) -> Result<Self> {
@@ -80,16 +87,25 @@ impl Text {
         Ok(true)
     }
 
-    /// From now on nothing read is dropped, until [`rewind`](Self::rewind). Call at the start of a file.
-    pub fn hold(&mut self) {
+    /// From now on nothing read is dropped, until [`rewind`](Self::rewind) goes back to the place returned.
+    pub fn hold(&mut self) -> Place {
         self.held = true;
+        Place { pos: self.pos, line: self.line }
     }
 
-    /// Back to the start of the file.
-    pub fn rewind(&mut self) {
+    /// True if enough has been looked at, in bytes.
+    pub fn seen_enough(&self) -> bool {
+        self.pos > 8 * 1024 * 1024
+    }
+
+    pub fn file(&self) -> &std::path::Path {
+        &self.file
+    }
+
+    /// Back to a held place.
+    pub fn rewind(&mut self, place: Place) {
         self.held = false;
-        self.line = 0;
-        self.pos = if self.buf[..self.end].starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        (self.pos, self.line) = (place.pos, place.line);
     }
 
     /// The next line of the file as a range of the buffer, without its end; `None` at the end of the file.
@@ -138,7 +154,6 @@ impl Text {
 
     /// Extends the line that starts at `start` by the following one (for quoted line ends): the new range, or `None` at the
     /// end of the file. The start may move.
-    #[cfg_attr(not(test), allow(dead_code))]
     pub fn extend(&mut self, start: usize) -> Result<Option<(usize, usize)>> {
         let line = self.pos;
         self.pos = start;
