@@ -12,12 +12,12 @@
 //! The intercept, if asked for, is coordinate 0 and the features start at 1: the number of features of a sparse file is not
 //! known before its end, so only the first place is stable. Every format gives the same rows for the same data, bit for bit.
 
-#![allow(dead_code)]
-
 use crate::error::Result;
 use crate::row::Row;
 
 mod ahead;
+#[cfg(feature = "arrow")]
+mod arrow;
 #[cfg(feature = "files")]
 mod columns;
 #[cfg(feature = "files")]
@@ -33,12 +33,16 @@ mod names;
 mod number;
 #[cfg(feature = "files")]
 mod open;
+#[cfg(feature = "parquet")]
+mod parquet;
 #[cfg_attr(not(feature = "files"), allow(dead_code))]
 mod rows;
 #[cfg_attr(not(feature = "files"), allow(dead_code))]
 mod schema;
 #[cfg_attr(not(feature = "files"), allow(dead_code))]
 mod source;
+#[cfg(any(feature = "parquet", feature = "arrow"))]
+mod table;
 #[cfg_attr(not(feature = "files"), allow(dead_code))]
 mod target;
 #[cfg(feature = "files")]
@@ -47,6 +51,8 @@ mod text;
 mod vw;
 
 pub use ahead::Ahead;
+#[cfg(feature = "arrow")]
+pub use arrow::{Batches, from_batches};
 #[cfg(feature = "files")]
 pub use input::Input;
 #[cfg(feature = "files")]

@@ -6,6 +6,8 @@ use super::ahead::Ahead;
 use super::csv::Csv;
 use super::input::{Input, Inputs};
 use super::libsvm::Libsvm;
+#[cfg(any(feature = "parquet", feature = "arrow"))]
+use super::table::Table;
 use super::source::{Direct, SkipBad, Source};
 use super::vw::Vw;
 use super::{Missing, Schema, Stream, TargetKind};
@@ -165,13 +167,25 @@ pub fn open(inputs: &[Input], options: &Options) -> Result<Box<dyn Stream>> {
         Format::Csv => Box::new(Csv::new(inputs, None, options)?),
         Format::Tsv => Box::new(Csv::new(inputs, Some(b'\t'), options)?),
         Format::Vw => Box::new(Vw::new(inputs, options)?),
-        _ => return Err(Error::Unsupported("not yet".into())),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => Box::new(Table::new(super::parquet::Parquet::new(inputs), options)?),
+        #[cfg(feature = "arrow")]
+        Format::Arrow => Box::new(Table::new(super::arrow::Arrow::new(inputs), options)?),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => return Err(Error::Unsupported("this build reads no Parquet; build with feature `parquet`".into())),
+        #[cfg(not(feature = "arrow"))]
+        Format::Arrow => return Err(Error::Unsupported("this build reads no Arrow files; build with feature `arrow`".into())),
     };
+    Ok(finish(source, options))
+}
+
+/// Puts the wrappers around a parser that the options ask for.
+pub(crate) fn finish(source: Box<dyn Source>, options: &Options) -> Box<dyn Stream> {
     let source: Box<dyn Source> = match options.bad_rows {
         BadRows::Stop => source,
         BadRows::Skip { max } => Box::new(SkipBad { source, max, bad: 0, first: Vec::new() }),
     };
-    Ok(if options.ahead { Box::new(Ahead::of(source)) } else { Box::new(Direct::new(source)) })
+    if options.ahead { Box::new(Ahead::of(source)) } else { Box::new(Direct::new(source)) }
 }
 
 fn by_magic(start: &[u8]) -> Option<Format> {

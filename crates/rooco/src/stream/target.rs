@@ -64,10 +64,6 @@ impl Encoder {
         Encoder { target, numbers }
     }
 
-    pub fn target(&self) -> &Target {
-        &self.target
-    }
-
     fn y(k: usize, classes: usize) -> f64 {
         if classes == 2 { 2.0 * k as f64 - 1.0 } else { k as f64 }
     }
@@ -231,8 +227,8 @@ mod tests {
         assert_eq!((two.text(b"1.0"), two.text(b"x")), (Some(1.0), None));
         let three = Encoder::new(classes(&["a", "b", "7"]));
         assert_eq!((three.text(b"b"), three.text(b"7.0"), three.number(7.0)), (Some(1.0), Some(2.0), Some(2.0)));
-        assert_eq!(three.target().class_of(2.0), Some("7"));
-        assert_eq!(two.target().class_of(-1.0), Some("0"));
-        assert_eq!(two.target().class_of(0.5), None);
+        assert_eq!(three.target.class_of(2.0), Some("7"));
+        assert_eq!(two.target.class_of(-1.0), Some("0"));
+        assert_eq!(two.target.class_of(0.5), None);
     }
 }
