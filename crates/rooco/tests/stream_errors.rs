@@ -212,11 +212,12 @@ fn damaged_compression() {
         assert!(error.to_string().contains("damaged or end early"), "{error}");
         let Error::Parse { line, .. } = error else { panic!("{error}") };
         assert!(line > 1, "{line}");
-        let mut broken = whole.clone();
-        let middle = broken.len() / 2;
-        broken[middle..].iter_mut().take(40).for_each(|b| *b ^= 0x5a);
-        assert!(first_error(name, &broken, &Options::default()).1.to_string().contains("damaged or end early"));
     }
+    // A wrong byte in the middle shows as nonsense in the text or as a wrong checksum, never as a model.
+    let mut broken = gzip(text.as_bytes());
+    let middle = broken.len() / 2;
+    broken[middle] ^= 0x5a;
+    assert!(matches!(first_error("x.svm.gz", &broken, &Options::default()).1, Error::Parse { .. }));
     check("x.svm.gz", &[0x1f, 0x8b, 8, 0], &Options::default(), 1, 0, "gzip data are damaged");
 }
 

@@ -14,10 +14,10 @@ use arrow_array::{Array, ArrowPrimitiveType, RecordBatch};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 
+use super::Stream;
 use super::input::{Input, Inputs, damaged};
 use super::open::{Options, finish};
 use super::table::{BLOCK, Block, Columnar, Kind, Table};
-use super::Stream;
 use crate::error::{Error, Result};
 
 /// Record batches, one after the other.

@@ -267,7 +267,9 @@ impl Columns {
 }
 
 fn no_value(column: &str) -> String {
-    format!("column `{column}` has no value here; choose what missing values mean (missing = zero, mean or debias), or drop the row")
+    format!(
+        "column `{column}` has no value here; choose what missing values mean (missing = zero, mean or debias), or drop the row"
+    )
 }
 
 fn bad_header(file: &Path, what: String) -> Error {

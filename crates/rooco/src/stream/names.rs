@@ -46,7 +46,8 @@ pub(crate) fn did_you_mean<'a>(wrong: &str, names: impl Iterator<Item = &'a str>
     let (lower, mut best) = (wrong.to_lowercase(), None);
     for name in names {
         let d = distance(&lower, &name.to_lowercase());
-        if d <= limit && best.is_none_or(|(least, _)| d < least) {
+        // Names without a letter in common are not close, however short.
+        if d <= limit && d < wrong.len().max(name.len()) && best.is_none_or(|(least, _)| d < least) {
             best = Some((d, name));
         }
     }
@@ -88,6 +89,7 @@ mod tests {
         assert_eq!(did_you_mean("prices", names.into_iter()), Some("price"));
         assert_eq!(did_you_mean("Carat", names.into_iter()), Some("carat"));
         assert_eq!(did_you_mean("weight", names.into_iter()), None);
+        assert_eq!(did_you_mean("y", ["a", "yy"].into_iter()), Some("yy"));
     }
 
     #[test]

@@ -6,9 +6,9 @@ use super::ahead::Ahead;
 use super::csv::Csv;
 use super::input::{Input, Inputs};
 use super::libsvm::Libsvm;
+use super::source::{Direct, SkipBad, Source};
 #[cfg(any(feature = "parquet", feature = "arrow"))]
 use super::table::Table;
-use super::source::{Direct, SkipBad, Source};
 use super::vw::Vw;
 use super::{Missing, Schema, Stream, TargetKind};
 use crate::error::{Error, Result};

@@ -207,9 +207,9 @@ impl Column {
             ColumnReader::Int32ColumnReader(r) => fill(r, max, level, &mut s.levels, &mut s.ints, numbers, |&v| {
                 if unsigned { f64::from(v as u32) } else { f64::from(v) }
             }),
-            ColumnReader::Int64ColumnReader(r) => fill(r, max, level, &mut s.levels, &mut s.longs, numbers, |&v| {
-                if unsigned { v as u64 as f64 } else { v as f64 }
-            }),
+            ColumnReader::Int64ColumnReader(r) => {
+                fill(r, max, level, &mut s.levels, &mut s.longs, numbers, |&v| if unsigned { v as u64 as f64 } else { v as f64 })
+            }
             ColumnReader::BoolColumnReader(r) => {
                 fill(r, max, level, &mut s.levels, &mut s.truths, numbers, |&v| f64::from(u8::from(v)))
             }

@@ -120,8 +120,7 @@ impl<R: Columnar> Table<R> {
                 }
             }
         })?;
-        let mut table =
-            Table { reader, columns, plan: Vec::new(), used: Vec::new(), blocks, at: 0, rows, before: 0 };
+        let mut table = Table { reader, columns, plan: Vec::new(), used: Vec::new(), blocks, at: 0, rows, before: 0 };
         table.start_file()?;
         Ok(table)
     }
@@ -145,8 +144,12 @@ impl<R: Columnar> Table<R> {
             };
             let problem = match (&kind, what) {
                 (_, Use::Skip) => None,
-                (Kind::Other(kind), _) => Some(format!("has the type {kind}, which is neither a number nor text; drop it or convert it")),
-                (Kind::Text, Use::Number { .. } | Use::Weight { .. }) => Some("holds text where numbers are expected; convert it".into()),
+                (Kind::Other(kind), _) => {
+                    Some(format!("has the type {kind}, which is neither a number nor text; drop it or convert it"))
+                }
+                (Kind::Text, Use::Number { .. } | Use::Weight { .. }) => {
+                    Some("holds text where numbers are expected; convert it".into())
+                }
                 _ => None,
             };
             if let Some(problem) = problem {

@@ -15,7 +15,7 @@ pub enum Target {
 /// What the caller wants of the target.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum TargetKind {
-    /// Two distinct whole numbers, or anything that is not a number: classes. Else a number.
+    /// The numbers 0 and 1, -1 and 1, or 1 and 2, or anything that is not a number: classes. Else a number.
     #[default]
     Guess,
     /// A number.
@@ -100,6 +100,11 @@ impl Encoder {
     }
 }
 
+/// The spellings of two classes by numbers that people use.
+fn is_familiar(names: &[String]) -> bool {
+    [["0", "1"], ["-1", "1"], ["1", "2"]].iter().any(|pair| names == pair)
+}
+
 fn list(names: &[String]) -> String {
     let shown: Vec<String> = names.iter().take(10).map(|n| format!("`{n}`")).collect();
     format!("{}{}", shown.join(", "), if names.len() > 10 { ", …" } else { "" })
@@ -120,14 +125,12 @@ pub(crate) struct Probe {
     /// Distinct labels: numbers in one spelling, words as they are. Never more than a few thousand.
     labels: std::collections::BTreeSet<String>,
     words: bool,
-    fractions: bool,
     rows: u64,
 }
 
 impl Probe {
     pub fn number(&mut self, label: f64) {
         self.rows += 1;
-        self.fractions |= label.fract() != 0.0;
         self.labels.insert(number_text(label));
     }
 
@@ -144,7 +147,7 @@ impl Probe {
 
     /// The decision. `Err` says why none is possible, and the way out.
     pub fn decide(self, kind: &TargetKind) -> Result<Target, String> {
-        let Probe { labels, words, fractions, rows } = self;
+        let Probe { labels, words, rows } = self;
         let mut names: Vec<String> = labels.into_iter().collect();
         if !words {
             names.sort_by(|a, b| parse_plain(a.as_bytes()).unwrap_or(0.0).total_cmp(&parse_plain(b.as_bytes()).unwrap_or(0.0)));
@@ -187,7 +190,7 @@ impl Probe {
                     list(&names)
                 )),
             },
-            TargetKind::Guess if names.len() == 2 && !fractions => Ok(Target::Classes(names)),
+            TargetKind::Guess if is_familiar(&names) => Ok(Target::Classes(names)),
             TargetKind::Guess => Ok(Target::Number),
         }
     }
@@ -213,6 +216,8 @@ mod tests {
         assert_eq!(decide(&["1.0", "0", "1"], TargetKind::Guess), Ok(classes(&["0", "1"])));
         assert_eq!(decide(&["yes", "no"], TargetKind::Guess), Ok(classes(&["no", "yes"])));
         assert_eq!(decide(&["0.5", "1"], TargetKind::Guess), Ok(Target::Number));
+        assert_eq!(decide(&["3", "6"], TargetKind::Guess), Ok(Target::Number));
+        assert_eq!(decide(&["3", "6"], TargetKind::TwoClasses), Ok(classes(&["3", "6"])));
         assert_eq!(decide(&["1", "2", "10"], TargetKind::Guess), Ok(Target::Number));
         assert_eq!(decide(&["10", "9", "2"], TargetKind::Classes), Ok(classes(&["2", "9", "10"])));
         assert_eq!(decide(&["0", "0"], TargetKind::TwoClasses), Ok(classes(&["0", "1"])));

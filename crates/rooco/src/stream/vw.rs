@@ -100,12 +100,19 @@ impl Vw {
         let mut numbers = [f64::NAN, 1.0, 0.0];
         if words.count > 3 {
             let (a, b) = words.at[3];
-            let what = format!("`{}` is one word too many; before the bar there are a label, an importance, a base and a tag", shown(&buf[a..b]));
+            let what = format!(
+                "`{}` is one word too many; before the bar there are a label, an importance, a base and a tag",
+                shown(&buf[a..b])
+            );
             return Err(self.text.error(start, a, what));
         }
         for (value, (a, b)) in numbers.iter_mut().zip(words.iter()) {
             *value = whole_number(&buf[a..b]).ok_or_else(|| {
-                self.text.error(start, a, format!("`{}` is not a finite number; a tag must touch the bar or start with '", shown(&buf[a..b])))
+                self.text.error(
+                    start,
+                    a,
+                    format!("`{}` is not a finite number; a tag must touch the bar or start with '", shown(&buf[a..b])),
+                )
             })?;
         }
         let [label, weight, base] = numbers;
@@ -118,7 +125,9 @@ impl Vw {
                 return Ok((f64::NAN, weight));
             }
             let what = match tag {
-                Some((a, b)) if whole_number(&buf[a..b]).is_some() => "the row has no label (a word that touches the bar is a tag; put a blank before the bar)",
+                Some((a, b)) if whole_number(&buf[a..b]).is_some() => {
+                    "the row has no label (a word that touches the bar is a tag; put a blank before the bar)"
+                }
                 _ => "the row has no label; only prediction works without",
             };
             return Err(self.text.error(start, start, what));
@@ -158,7 +167,10 @@ impl Vw {
                     None => *known = Some(this.to_vec()),
                     Some(known) if known == this => {}
                     Some(_) => {
-                        let what = format!("a second namespace `{}`, but features were read as numbers of one namespace; say that they have names (numbered = false)", shown(this));
+                        let what = format!(
+                            "a second namespace `{}`, but features were read as numbers of one namespace; say that they have names (numbered = false)",
+                            shown(this)
+                        );
                         return Err(self.text.error(start, namespace.0, what));
                     }
                 }
@@ -198,7 +210,11 @@ impl Vw {
                     How::Numbered { shift, .. } => {
                         let coordinate = if index == u64::MAX { -1 } else { index as i64 + *shift };
                         if coordinate < i64::from(self.schema.intercept) {
-                            let what = format!("the feature `{}` is not a number from {} on, but the features of the first rows are; say that they have names (numbered = false)", shown(&buf[at..at + n]), i64::from(self.schema.intercept) - *shift);
+                            let what = format!(
+                                "the feature `{}` is not a number from {} on, but the features of the first rows are; say that they have names (numbered = false)",
+                                shown(&buf[at..at + n]),
+                                i64::from(self.schema.intercept) - *shift
+                            );
                             return Err(self.text.error(start, at, what));
                         }
                         let Names::Numbered { count, .. } = &mut self.schema.names else { unreachable!("numbered") };
