@@ -217,6 +217,7 @@ impl Columns {
     }
 
     /// The target as a number.
+    #[cfg_attr(not(any(feature = "parquet", feature = "arrow")), allow(dead_code))]
     pub fn label_number(&mut self, label: f64) -> Cell<()> {
         match self.target.number(label) {
             Some(y) => self.y = y,
