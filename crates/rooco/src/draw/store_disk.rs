@@ -94,8 +94,11 @@ impl DiskStore {
         &self.directory
     }
 
-    fn rows_limits(&self) -> Limits {
-        Limits { directory: self.directory.clone(), name: "rows", leaf: self.memory / 2, buffers: self.memory / 4 }
+    /// For about `bytes` bytes of rows. A small block stays in the cache of the processor, so memory beyond that is used only
+    /// to keep the number of blocks down.
+    fn rows_limits(&self, bytes: u64) -> Limits {
+        let leaf = (bytes / 512).max(16 << 20).min(self.memory as u64 / 2) as usize;
+        Limits { directory: self.directory.clone(), name: "rows", leaf, buffers: self.memory / 4 }
     }
 
     /// The pairs of all rows that arrive after round t: one pass over the draws.
@@ -126,9 +129,10 @@ impl DiskStore {
     fn start(&mut self, z: Row<'_>) -> Result<()> {
         remove_files(&self.directory, "rows", &[])?;
         let pairs = self.pairs(0)?;
-        let limits = self.rows_limits();
+        let record = 8 * (words(z) + 1) + 4;
+        let limits = self.rows_limits(self.replays.horizon().saturating_mul(record as u64));
         let leaf = Waiting::with_room(limits.leaf);
-        let rows = Queue::new(limits, leaf, 1, self.replays.horizon() + 1, 8 * (words(z) + 1) + 4)?;
+        let rows = Queue::new(limits, leaf, 1, self.replays.horizon() + 1, record)?;
         self.queues = Some(Queues { pairs, rows });
         self.removable = true;
         Ok(())
@@ -191,7 +195,7 @@ impl Store for DiskStore {
         if t > 0 {
             // Also if going on fails: then the files are all that the user has.
             self.removable = t == self.replays.horizon();
-            let limits = self.rows_limits();
+            let limits = self.rows_limits(u64::MAX);
             let leaf = Waiting::with_room(limits.leaf);
             let rows = Queue::load(limits, leaf, &state.part("queue."))?;
             self.queues = Some(Queues { pairs: self.pairs(t)?, rows });
