@@ -1,6 +1,7 @@
 //! One pass of the default learner over a prepared file, for `bench/quality.py`: held-out loss, progressive loss, CPU time.
 //!
-//! `quality TRAIN TEST LOSS [plain] [l2=X] [order=SEED]`, LOSS one of `logistic`, `squared`, `softmax:K`, `noisy:RHO_PLUS,RHO_MINUS`.
+//! `quality TRAIN TEST LOSS [plain] [l2=X] [order=SEED]`, LOSS one of `logistic`, `squared`, `softmax:K`, `noisy:RHO_PLUS,RHO_MINUS`,
+//! or `adagrad`: one plain AdaGrad on logistic loss with step 0.5 and max-scaled features, to compare CPU time with.
 //! A prepared file is n, nnz (u64), then y and weight (n f64 each), row ends (n u64), indices (nnz u32), values (nnz f64),
 //! little-endian.
 
@@ -88,6 +89,38 @@ fn run<P: AutoLoss>(
     Ok(())
 }
 
+/// What a single learner costs: AdaGrad with features scaled by their maximum, f32, one record a feature.
+fn run_adagrad(train: &Table, order: &[u32]) {
+    let d = train.index.iter().max().map_or(0, |&i| i as usize + 1);
+    let mut table = vec![[0.0f32; 4]; d];
+    let mut progressive = 0.0;
+    let start = cpu_seconds();
+    for &t in order {
+        let row = train.row(t as usize);
+        let rooco::Features::Sparse { index, value } = row.x else { continue };
+        let mut m = 0.0;
+        for (&i, &v) in index.iter().zip(value) {
+            let [w, _, scale, _] = &mut table[i as usize];
+            let v = v as f32;
+            if v.abs() > *scale {
+                *w *= *scale / v.abs();
+                *scale = v.abs();
+            }
+            m += *w * v;
+        }
+        let (value_of, slope) = (Logistic.value(m as f64, row.y), Logistic.slope(m as f64, row.y) as f32);
+        progressive += value_of;
+        for (&i, &v) in index.iter().zip(value) {
+            let [w, squares, scale, _] = &mut table[i as usize];
+            let g = slope * v as f32;
+            *squares += g * g;
+            *w -= 0.5 * g / (*scale * (*squares + 1e-30).sqrt());
+        }
+    }
+    let ns = (cpu_seconds() - start) * 1e9 / order.len() as f64;
+    println!("{{\"progressive\": {}, \"ns_per_row\": {ns:.1}}}", progressive / order.len() as f64);
+}
+
 /// The same for K classes: log-loss and accuracy.
 fn run_classes(classes: usize, train: &Table, test: &Table, order: &[u32]) -> rooco::Result<()> {
     let mut learner = AutoClasses::new(classes)?;
@@ -133,7 +166,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             run(if plain { learner.first_order() } else { learner }, $clean, &train, &test, &order)?
         }};
     }
-    if loss == "logistic" {
+    if loss == "adagrad" {
+        run_adagrad(&train, &order);
+    } else if loss == "logistic" {
         go!(Logistic, Logistic);
     } else if loss == "squared" {
         go!(Squared, Squared);

@@ -2,24 +2,14 @@
 
 mod default_support;
 
-use default_support::{Kind, Stream, generate, held_out, learn_all, run};
+use default_support::{Kind, Stream, generate_split, held_out, learn_all, run};
 use rooco::Learner;
 use rooco::algorithm::Auto;
 use rooco::loss::{Logistic, Squared};
 use rooco::rng::{Purpose, Random};
 
 fn split(kind: Kind, d: usize, classes: bool) -> (Stream, Stream) {
-    let mut all = generate(kind, 5000, d, classes, 1);
-    let mut test = Stream::default();
-    for t in 4000..5000 {
-        test.push(all.index[t].clone(), all.value[t].clone(), all.y[t], 1.0);
-    }
-    for part in [&mut all.y, &mut all.weight] {
-        part.truncate(4000);
-    }
-    all.index.truncate(4000);
-    all.value.truncate(4000);
-    (all, test)
+    generate_split(kind, 4000, 1000, d, classes, 1)
 }
 
 /// Equal to 4 digits.

@@ -2,7 +2,7 @@
 
 mod default_support;
 
-use default_support::{Kind, constant, generate, held_out, learn_all, run};
+use default_support::{Kind, constant, generate_split, held_out, learn_all, run};
 use rooco::algorithm::{Auto, AutoLoss};
 use rooco::loss::{Huber, Logistic, NoisyLabels, PositiveUnlabelled, SmoothedHinge, Squared, SquaredHinge};
 use rooco::rng::{Purpose, Random};
@@ -10,17 +10,7 @@ use rooco::rng::{Purpose, Random};
 /// Runs one case: returns the clean held-out loss over that of the best constant.
 fn case<P: AutoLoss + Clone>(loss: P, kind: Kind, regression: bool, negative: f64, seed: u64) -> f64 {
     let d = if kind == Kind::Text { 1500 } else { 12 };
-    let stream = generate(kind, 900, d, !regression, seed);
-    let (mut train, mut test) = (stream.clone(), stream);
-    train.index.truncate(600);
-    train.value.truncate(600);
-    train.y.truncate(600);
-    train.weight.truncate(600);
-    for part in [&mut test.y, &mut test.weight] {
-        part.drain(..600);
-    }
-    test.index.drain(..600);
-    test.value.drain(..600);
+    let (train, test) = generate_split(kind, 600, 300, d, !regression, seed);
     // plus + minus = 1 and the negative share of the mass is as asked for.
     let minus = negative / (1.0 - 2.0 * negative);
     let train = train.with_partners(1.0 + minus, -minus, &mut Random::new(seed, Purpose::Test));
@@ -55,7 +45,7 @@ fn five_hundred_random_cases_stay_finite_and_do_not_diverge() {
 #[test]
 fn a_quarter_of_negative_mass_costs_little() {
     for (kind, d, regression) in [(Kind::Dense, 12, false), (Kind::OneHot, 41, false), (Kind::Dense, 12, true)] {
-        let (train, test) = (generate(kind, 20_000, d, !regression, 7), generate(kind, 4000, d, !regression, 7));
+        let (train, test) = generate_split(kind, 20_000, 4000, d, !regression, 7);
         let signed = train.with_partners(1.5, -0.5, &mut Random::new(2, Purpose::Test));
         let (clean, with) = if regression {
             (held_out(&run(Squared, &train).0, &Squared, &test), held_out(&run(Squared, &signed).0, &Squared, &test))
@@ -68,7 +58,7 @@ fn a_quarter_of_negative_mass_costs_little() {
 
 #[test]
 fn corrected_labels_undo_the_noise() {
-    let (train, test) = (generate(Kind::Dense, 20_000, 12, true, 3), generate(Kind::Dense, 4000, 12, true, 3));
+    let (train, test) = generate_split(Kind::Dense, 20_000, 4000, 12, true, 3);
     let mut r = Random::new(4, Purpose::Test);
     let mut noisy = train.clone();
     for y in &mut noisy.y {
@@ -84,7 +74,7 @@ fn corrected_labels_undo_the_noise() {
 
 #[test]
 fn positive_and_unlabelled_rows_learn_the_classes() {
-    let (train, test) = (generate(Kind::Dense, 20_000, 12, true, 3), generate(Kind::Dense, 4000, 12, true, 3));
+    let (train, test) = generate_split(Kind::Dense, 20_000, 4000, 12, true, 3);
     let mut r = Random::new(4, Purpose::Test);
     let prior = train.y.iter().filter(|&&y| y > 0.0).count() as f64 / train.len() as f64;
     // Half of the positives are known; everything else is unlabelled, and the known ones also appear without a label.

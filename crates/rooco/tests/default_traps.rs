@@ -2,7 +2,7 @@
 
 mod default_support;
 
-use default_support::{Kind, Stream, constant, generate, held_out, learn_all, run};
+use default_support::{Kind, Stream, constant, generate, generate_split, held_out, learn_all, run};
 use rooco::algorithm::Auto;
 use rooco::loss::{Logistic, NoisyLabels, PositiveUnlabelled, Squared};
 use rooco::rng::{Purpose, Random};
@@ -11,7 +11,7 @@ use rooco::{Features, Learner, Row};
 /// A mean-filled standardised column starts with rounding noise, then shows values of order one.
 #[test]
 fn a_first_value_of_1e_minus_16_does_no_harm() {
-    let (train, test) = (generate(Kind::Dense, 4000, 8, false, 1), generate(Kind::Dense, 1000, 8, false, 1));
+    let (train, test) = generate_split(Kind::Dense, 4000, 1000, 8, false, 1);
     let mut tiny = train.clone();
     for i in 0..7 {
         tiny.value[i][i] = 1e-16;
@@ -188,7 +188,7 @@ fn numbers_that_are_not_finite_are_refused_and_change_nothing() {
 
 #[test]
 fn l2_makes_weights_small_and_zero_l2_changes_no_bit() {
-    let (stream, test) = (generate(Kind::Dense, 3000, 8, true, 5), generate(Kind::Dense, 500, 8, true, 5));
+    let (stream, test) = generate_split(Kind::Dense, 3000, 500, 8, true, 5);
     let learn = |l2: f64| {
         let mut learner = Auto::new(Logistic).with_l2(l2).unwrap();
         learn_all(&mut learner, &stream);

@@ -135,6 +135,18 @@ pub fn generate(kind: Kind, n: usize, d: usize, classes: bool, seed: u64) -> Str
     out
 }
 
+/// The same truth for n training rows and m further rows.
+pub fn generate_split(kind: Kind, n: usize, m: usize, d: usize, classes: bool, seed: u64) -> (Stream, Stream) {
+    let mut train = generate(kind, n + m, d, classes, seed);
+    let test = Stream {
+        index: train.index.split_off(n),
+        value: train.value.split_off(n),
+        y: train.y.split_off(n),
+        weight: train.weight.split_off(n),
+    };
+    (train, test)
+}
+
 /// Feeds every row.
 pub fn learn_all(learner: &mut dyn Learner, stream: &Stream) {
     for z in stream.rows() {

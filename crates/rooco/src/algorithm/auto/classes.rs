@@ -105,7 +105,7 @@ impl AutoClasses {
     fn weights_of(&self, i: usize, out: &mut [f64]) {
         let gone = self.clock.gone(self.last[i], self.clock.inverse());
         mixed(&self.cells[i * 12 * self.k..(i + 1) * 12 * self.k], self.k, gone, &self.scores.p, out);
-        let per_unit = power_of_two(-self.scales[i].exponent);
+        let per_unit = self.scales[i].per_unit();
         out.iter_mut().for_each(|w| *w *= per_unit);
     }
 
@@ -146,7 +146,7 @@ impl AutoClasses {
                 let (squares, b) = rest.split_at_mut(LANES * k);
                 enlarge_unit(enlarged, w, squares, b);
             }
-            let surprised = v.abs() > scale.n && scale.is_surprised_by(v);
+            let surprised = scale.is_surprised_by(v);
             if surprised {
                 // A prediction would have clamped this value, or the weights shrink with its scale.
                 before.resize(k, 0.0);
@@ -169,7 +169,7 @@ impl AutoClasses {
                 *m += w * v;
                 *a += (b + (w - b) * gone) * v;
             }
-            let u = v / scale.n;
+            let u = v / scale.n();
             density += u * u;
             scratch.entries.push((i as u32, v, gone));
         }
@@ -243,7 +243,7 @@ impl AutoClasses {
             let (squares, b) = rest.split_at_mut(LANES * k);
             // Lanes 2 and 3 shrink on signed streams: the second half of each array.
             let plain = if self.signed && (s < 0.0 || scale.count <= RARE) { 2 * k } else { LANES * k };
-            let (inverse, x) = (1.0 / scale.n, self.noise.two());
+            let (inverse, x) = (1.0 / scale.n(), self.noise.two());
             let now = Visit { v, gone, rho, inverse, x };
             now.learn::<false>(&mut w[..plain], &mut squares[..plain], &mut b[..plain], &gradient[..plain], &length[..plain]);
             now.learn::<true>(&mut w[plain..], &mut squares[plain..], &mut b[plain..], &gradient[plain..], &length[plain..]);
@@ -389,8 +389,8 @@ impl Learner for AutoClasses {
         s.put_f32("score.p", self.scores.p);
         s.put_f32("eta", self.grid.eta);
         s.put_f32("cells", self.cells.clone());
-        s.put_f32("scales", self.scales.iter().flat_map(|s| [s.n, s.count]).collect::<Vec<_>>());
-        s.put_u32("exponents", self.scales.iter().map(|s| s.exponent as u32).collect::<Vec<_>>());
+        s.put_f32("scales", self.scales.iter().flat_map(|s| [s.fourth, s.count]).collect::<Vec<_>>());
+        s.put_u32("units_of_features", self.scales.iter().map(|s| s.per_unit).collect::<Vec<_>>());
         s.put_u32("last", self.last.clone());
         s
     }
@@ -398,8 +398,8 @@ impl Learner for AutoClasses {
     fn load(&mut self, s: &State) -> Result<()> {
         let counts = exactly("counts", s.u64("counts")?, 8)?;
         exactly("classes", &vec![(); counts[0].min(1 << 20) as usize], self.k)?;
-        let exponents = s.u32("exponents")?;
-        let n = exponents.len();
+        let per_unit = s.u32("units_of_features")?;
+        let n = per_unit.len();
         let scales = exactly("scales", s.f32("scales")?, 2 * n)?;
         let last = exactly("last", s.u32("last")?, n)?;
         let cells = exactly("cells", s.f32("cells")?, n * 12 * self.k)?;
@@ -424,7 +424,7 @@ impl Learner for AutoClasses {
         self.scores = scores;
         self.weight_exponent = units[0] as i64 as i32;
         self.scales =
-            scales.chunks_exact(2).zip(exponents).map(|(s, &e)| Scale { n: s[0], count: s[1], exponent: e as i32 }).collect();
+            scales.chunks_exact(2).zip(per_unit).map(|(s, &e)| Scale { fourth: s[0], count: s[1], per_unit: e }).collect();
         self.last = last.iter().map(|&last| last.min(self.clock.now)).collect();
         self.cells = cells.to_vec();
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::LANES;
 use super::rounding::Noise;
-use super::scale::{Scale, power_of_two};
+use super::scale::{INVISIBLE, Scale, power_of_two};
 
 /// A feature's record: four learners' weights, their sums of squared gradients, their averages, and the feature's scale.
 /// Weights are per unit of the feature, see [`Scale`].
@@ -66,34 +66,64 @@ impl Feature {
     ///
     /// `pull`: the coefficient of an implicit step on ½·pull·w², 0 for none.
     #[inline(always)]
-    pub fn learn<const SHRINK: bool>(&mut self, v: f32, gone: f32, step: &Step, pull: f32, noise: &mut Noise) {
+    pub fn learn<const SHRINK: bool, const PULL: bool>(&mut self, visit: Visit, step: &Step, pull: f32, noise: &mut Noise) {
+        let Visit { v, gone, inverse } = visit;
         let (x_b, x_squares) = noise.two();
-        let inverse = 1.0 / self.scale.n;
+        let old = self.squares;
+        // One short loop a line of arithmetic: each becomes one vector instruction or two.
+        let (mut g, mut root, mut eta, mut w, mut b) = ([0.0; LANES], [0.0; LANES], [0.0; LANES], self.w, self.b);
         for k in 0..LANES {
-            let g = step.gradient[k] * v;
-            let old = self.squares[k];
-            let sum = old + (g * g + Noise::of(old, x_squares));
-            // The rounding noise must neither make something of nothing nor undo an increment.
-            let sum = if g != 0.0 && sum > old { sum } else { old };
-            let root = (sum + 1e-30).sqrt();
-            let z = if SHRINK && k >= 2 { old.sqrt() / root } else { 1.0 };
-            let eta = step.length[k] * inverse / root;
-            let mut w = z * self.w[k] - eta * g;
-            if pull > 0.0 {
-                w /= 1.0 + pull * eta;
-            }
-            let b = self.b[k] + (self.w[k] - self.b[k]) * gone;
-            self.b[k] = b + (step.rho * (w - b) + Noise::of(b, x_b));
-            self.w[k] = w;
-            self.squares[k] = sum;
+            g[k] = step.gradient[k] * v;
         }
+        for k in 0..LANES {
+            // Not below the old sum: the rounding noise must not undo an increment, nor make something of nothing.
+            let sum = old[k] + (g[k] * g[k] + Noise::of(old[k], x_squares * step.alive[k]));
+            self.squares[k] = if sum > old[k] { sum } else { old[k] };
+        }
+        for k in 0..LANES {
+            root[k] = (self.squares[k] + 1e-30).sqrt();
+        }
+        for k in 0..LANES {
+            eta[k] = step.length[k] * inverse / root[k];
+        }
+        if SHRINK {
+            for k in LANES / 2..LANES {
+                w[k] *= old[k].sqrt() / root[k];
+            }
+        }
+        for k in 0..LANES {
+            w[k] -= eta[k] * g[k];
+        }
+        if PULL {
+            for k in 0..LANES {
+                w[k] /= 1.0 + pull * eta[k];
+            }
+        }
+        for k in 0..LANES {
+            b[k] += (self.w[k] - b[k]) * gone;
+        }
+        for k in 0..LANES {
+            b[k] += step.rho * (w[k] - b[k]) + Noise::of(b[k], x_b);
+        }
+        (self.w, self.b) = (w, b);
     }
+}
+
+/// A feature's part of a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Visit {
+    /// The value in the feature's unit.
+    pub v: f32,
+    /// The share of the feature's averages that has faded since its last visit.
+    pub gone: f32,
+    /// 1/N.
+    pub inverse: f32,
 }
 
 /// Weights per unit and squared gradients in it, when the unit grows by 2^e.
 #[cold]
 pub(super) fn enlarge_unit(e: i32, w: &mut [f32], squares: &mut [f32], b: &mut [f32]) {
-    if e > 60 {
+    if e > INVISIBLE {
         [w, squares, b].into_iter().for_each(|part| part.fill(0.0));
         return;
     }
@@ -107,6 +137,8 @@ pub(super) fn enlarge_unit(e: i32, w: &mut [f32], squares: &mut [f32], b: &mut [
 pub(super) struct Step {
     /// s·φ' at each lane's own prediction, in units.
     pub gradient: [f32; LANES],
+    /// 1 where the gradient is not 0, else 0.
+    pub alive: [f32; LANES],
     /// η of each lane, times the common factor f of the round.
     pub length: [f32; LANES],
     /// 4/(t+3): how much of the new iterate enters the average.

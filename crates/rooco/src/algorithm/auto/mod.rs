@@ -26,7 +26,7 @@ pub use loss::{AutoLoss, Eight};
 pub use model::ClampedModel;
 
 use clock::Clock;
-use feature::{Feature, Step};
+use feature::{Feature, Step, Visit};
 use grid::Grid;
 use label::Label;
 use rounding::Noise;
@@ -94,27 +94,29 @@ pub struct Auto<P> {
     /// The gradients are stored in units of 2^this, the size of the first weight.
     weight_exponent: i32,
     /// The row being learned. Scratch, like the next.
-    entries: Vec<Entry>,
+    entries: Entries,
     /// Values beyond what a prediction lets through: (feature, what it lets through).
     clamped: Vec<(usize, f64)>,
 }
 
-/// A non-zero value of the row.
-#[derive(Clone, Copy)]
-struct Entry {
-    /// The value as given.
-    x: f64,
-    /// The feature.
-    i: u32,
-    /// The value in the feature's unit.
-    v: f32,
-    /// The share of the feature's averages that has faded since its last visit.
-    gone: f32,
+/// The non-zero values of the row being learned, array by array: loops over one of them become vector code.
+#[derive(Default)]
+struct Entries {
+    /// Features.
+    i: Vec<u32>,
+    /// Values in the features' units.
+    v: Vec<f32>,
+    /// The share of each feature's averages that has faded since its last visit.
+    gone: Vec<f32>,
+    /// 1/N of each feature.
+    inverse: Vec<f32>,
 }
 
-impl Entry {
-    fn new(i: u32, x: f64) -> Self {
-        Entry { x, i, v: 0.0, gone: 0.0 }
+impl Entries {
+    /// n entries, whatever they hold.
+    fn resize(&mut self, n: usize) {
+        self.i.resize(n, 0);
+        [&mut self.v, &mut self.gone, &mut self.inverse].into_iter().for_each(|part| part.resize(n, 0.0));
     }
 }
 
@@ -147,7 +149,7 @@ impl<P: AutoLoss> Auto<P> {
             second,
             noise: Noise::default(),
             weight_exponent: 0,
-            entries: Vec::new(),
+            entries: Entries::default(),
             clamped: Vec::new(),
         }
     }
@@ -223,7 +225,7 @@ impl<P: AutoLoss> Auto<P> {
         let (p, p_second) = self.shares_apart();
         move |i| {
             let f = &self.features[i];
-            let w = f.mixed(self.clock.gone(f.last, inverse), &p) * power_of_two(-f.scale.exponent) * unit;
+            let w = f.mixed(self.clock.gone(f.last, inverse), &p) * f.scale.per_unit() * unit;
             w + self.second.as_ref().map_or(0.0, |s| p_second * s.w.get(i).copied().unwrap_or(0.0))
         }
     }
@@ -254,44 +256,56 @@ impl<P: AutoLoss> Auto<P> {
 
     /// Lines 1 and 2: the scale of each feature sees its value, and every candidate predicts.
     fn read(&mut self, x: Features<'_>) -> Reading {
-        let clock = self.clock;
-        let inverse = clock.inverse();
-        let unit = self.label.unit();
-        let (p, _) = self.shares_apart();
-        let (mut iterates, mut averages) = ([0.0f32; LANES], [0.0f32; LANES]);
-        let (mut density, mut surprise) = (0.0f32, 0.0);
-        self.entries.clear();
-        self.clamped.clear();
         match x {
-            Features::Dense(x) => self.entries.extend(x.iter().enumerate().map(|(i, &x)| Entry::new(i as u32, x))),
-            Features::Sparse { index, value } => self.entries.extend(index.iter().zip(value).map(|(&i, &x)| Entry::new(i, x))),
+            Features::Dense(x) => self.read_entries(x.iter().enumerate().map(|(i, &x)| (i as u32, x))),
+            Features::Sparse { index, value } => self.read_entries(index.iter().copied().zip(value.iter().copied())),
         }
-        self.entries.retain(|e| e.x != 0.0);
-        for entry in &mut self.entries {
-            let f = &mut self.features[entry.i as usize];
+    }
+
+    #[inline]
+    fn read_entries(&mut self, x: impl ExactSizeIterator<Item = (u32, f64)>) -> Reading {
+        let (clock, inverse) = (self.clock, self.clock.inverse());
+        let mut surprise = 0.0;
+        let entries = &mut self.entries;
+        entries.resize(x.len());
+        self.clamped.clear();
+        let mut n = 0;
+        // Line 1. The roots of N⁴ come after the loop: four at a time, and nothing waits for them.
+        for (i, x) in x {
+            if x == 0.0 {
+                continue;
+            }
+            let f = &mut self.features[i as usize];
             let gone = clock.gone(f.last, inverse);
-            self.seen += (f.scale.count == 0.0) as u64;
-            let v = f.in_units(entry.x);
-            if v.abs() > f.scale.n && f.scale.is_surprised_by(v) {
-                // A prediction would have clamped this value, or the weights shrink with its scale.
-                let limit = f.scale.limit();
-                let clamped = v.clamp(-limit, limit);
-                self.clamped.push((entry.i as usize, clamped as f64 * power_of_two(f.scale.exponent)));
-                let before = f.mixed(gone, &p) * clamped as f64;
-                f.see(v);
-                surprise += before - f.mixed(gone, &p) * v as f64;
+            let v = f.in_units(x);
+            if f.scale.is_surprised_by(v) {
+                self.seen += (f.scale.count == 0.0) as u64;
+                surprise += see_surprise(f, i, v, gone, &self.scores, &mut self.clamped);
             } else {
                 f.see(v);
             }
+            (entries.i[n], entries.v[n], entries.gone[n], entries.inverse[n]) = (i, v, gone, f.scale.fourth);
+            n += 1;
+        }
+        entries.resize(n);
+        for fourth in &mut entries.inverse {
+            *fourth = 1.0 / fourth.sqrt().sqrt();
+        }
+        let size = |(v, inverse): (&f32, &f32)| (v * inverse) * (v * inverse);
+        self.density += entries.v.iter().zip(&entries.inverse).map(size).sum::<f32>() as f64;
+        // Line 2.
+        let (mut iterates, mut averages) = ([0.0f32; LANES], [0.0f32; LANES]);
+        for ((&i, &v), &gone) in entries.i.iter().zip(&entries.v).zip(&entries.gone) {
+            let f = &self.features[i as usize];
+            let b = f.averages(gone);
             for k in 0..LANES {
                 iterates[k] += f.w[k] * v;
-                averages[k] += (f.b[k] + (f.w[k] - f.b[k]) * gone) * v;
             }
-            let u = v / f.scale.n;
-            density += u * u;
-            (entry.v, entry.gone) = (v, gone);
+            for k in 0..LANES {
+                averages[k] += b[k] * v;
+            }
         }
-        self.density += density as f64;
+        let unit = self.label.unit();
         let mut reading = Reading { m: [0.0; CANDIDATES], surprise: surprise * unit };
         for k in 0..LANES {
             reading.m[k] = iterates[k] as f64 * unit;
@@ -371,7 +385,7 @@ impl<P: AutoLoss> Auto<P> {
         let weight = z.weight * power_of_two(-self.weight_exponent) * unit;
         second.add(z.x, weight, h, h * p - self.loss.slope(p, y));
         let features = &self.features;
-        let ok = second.solve(self.t, unit, |i| features[i].scale.n as f64 * power_of_two(features[i].scale.exponent));
+        let ok = second.solve(self.t, unit, |i| features[i].scale.n_of_data());
         if !ok {
             self.without_second_order();
         }
@@ -383,28 +397,34 @@ impl<P: AutoLoss> Auto<P> {
         let spread = if self.loss.is_regression() { self.label.spread() } else { 1.0 };
         let unit = self.label.unit();
         let f = spread / unit * (t / self.density).sqrt() * (t / (t + WARM_UP)).sqrt();
-        let mut step = Step { gradient: [0.0; LANES], length: [0.0; LANES], rho: (4.0 / (t + 3.0)) as f32 };
+        let mut step = Step { gradient: [0.0; LANES], alive: [0.0; LANES], length: [0.0; LANES], rho: (4.0 / (t + 3.0)) as f32 };
         for k in 0..LANES {
             step.length[k] = self.grid.eta[k] * f as f32;
             if slope[k].abs() >= FLUSH * spread {
                 step.gradient[k] = (s * (slope[k] / unit)) as f32;
+                step.alive[k] = (step.gradient[k] != 0.0) as u8 as f32;
             }
         }
         let now = self.clock.now;
         let partners = self.signed;
         let mut noise = self.noise;
-        for &Entry { i, v, gone, .. } in &self.entries {
-            let f = &mut self.features[i as usize];
-            let mut pull = 0.0;
+        let Entries { i, v, gone, inverse } = &self.entries;
+        for (((&i, &v), &gone), &inverse) in i.iter().zip(v).zip(gone).zip(inverse) {
+            let (f, visit) = (&mut self.features[i as usize], Visit { v, gone, inverse });
+            let shrink = partners && (s < 0.0 || f.scale.count <= RARE);
             if self.l2 > 0.0 {
                 let rounds = (now - f.last).max(1) as f64 * (1u64 << self.clock.shift) as f64;
-                let unit = power_of_two((-self.weight_exponent - 2 * f.scale.exponent).clamp(-1000, 1000));
-                pull = (self.l2 * unit * rounds).clamp(1e-30, 1e30) as f32;
-            }
-            if partners && (s < 0.0 || f.scale.count <= RARE) {
-                f.learn::<true>(v, gone, &step, pull, &mut noise);
+                let unit = power_of_two((-self.weight_exponent - 2 * f.scale.exponent()).clamp(-1000, 1000));
+                let pull = (self.l2 * unit * rounds).clamp(1e-30, 1e30) as f32;
+                if shrink {
+                    f.learn::<true, true>(visit, &step, pull, &mut noise);
+                } else {
+                    f.learn::<false, true>(visit, &step, pull, &mut noise);
+                }
+            } else if shrink {
+                f.learn::<true, false>(visit, &step, 0.0, &mut noise);
             } else {
-                f.learn::<false>(v, gone, &step, pull, &mut noise);
+                f.learn::<false, false>(visit, &step, 0.0, &mut noise);
             }
             f.last = now;
         }
@@ -429,6 +449,19 @@ impl<P: AutoLoss> Auto<P> {
             self.weight_exponent = e;
         }
     }
+}
+
+/// The feature sees a value that a prediction would have clamped, or that makes its weights shrink (a first value always does).
+/// Returns what the played prediction was before, minus what it is after.
+#[cold]
+fn see_surprise(f: &mut Feature, i: u32, v: f32, gone: f32, scores: &Scores, clamped: &mut Vec<(usize, f64)>) -> f64 {
+    let p: [f32; 2 * LANES] = std::array::from_fn(|j| scores.p[j]);
+    let limit = f.scale.limit();
+    let inside = v.clamp(-limit, limit);
+    clamped.push((i as usize, inside as f64 * power_of_two(f.scale.exponent())));
+    let before = f.mixed(gone, &p) * inside as f64;
+    f.see(v);
+    before - f.mixed(gone, &p) * v as f64
 }
 
 impl<P: AutoLoss> Learner for Auto<P> {

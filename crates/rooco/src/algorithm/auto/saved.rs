@@ -39,11 +39,11 @@ impl<P: AutoLoss> Auto<P> {
         s.put_f32("eta", self.grid.eta);
         let mut reals = Vec::with_capacity(self.features.len() * REALS);
         for f in &self.features {
-            reals.extend(f.w.iter().chain(&f.squares).chain(&f.b).chain([&f.scale.n, &f.scale.count]));
+            reals.extend(f.w.iter().chain(&f.squares).chain(&f.b).chain([&f.scale.fourth, &f.scale.count]));
         }
         s.put_f32("features", reals);
         s.put_u32("features.last", self.features.iter().map(|f| f.last).collect::<Vec<_>>());
-        s.put_u32("features.exponent", self.features.iter().map(|f| f.scale.exponent as u32).collect::<Vec<_>>());
+        s.put_u32("features.per_unit", self.features.iter().map(|f| f.scale.per_unit).collect::<Vec<_>>());
         if let Some(second) = &self.second {
             s.put_f64("second.matrix", second.a.clone());
             s.put_f64("second.rhs", second.rhs.clone());
@@ -63,7 +63,7 @@ impl<P: AutoLoss> Auto<P> {
         let n = reals.len() / REALS;
         exactly("features", reals, n * REALS)?;
         let last = exactly("features.last", s.u32("features.last")?, n)?;
-        let exponent = exactly("features.exponent", s.u32("features.exponent")?, n)?;
+        let per_unit = exactly("features.per_unit", s.u32("features.per_unit")?, n)?;
         let second = match s.u64("second.next")? {
             [] => None,
             &[next, ..] => {
@@ -96,14 +96,14 @@ impl<P: AutoLoss> Auto<P> {
         self.label = Label { mean: label[0], squares: label[1], weight: label[2], exponent: units[1] as i64 as i32 };
         self.features = reals
             .chunks_exact(REALS)
-            .zip(last.iter().zip(exponent))
-            .map(|(r, (&last, &exponent))| {
+            .zip(last.iter().zip(per_unit))
+            .map(|(r, (&last, &per_unit))| {
                 let four = |at: usize| [r[at], r[at + 1], r[at + 2], r[at + 3]];
                 Feature {
                     w: four(0),
                     squares: four(LANES),
                     b: four(2 * LANES),
-                    scale: Scale { n: r[3 * LANES], count: r[3 * LANES + 1], exponent: exponent as i32 },
+                    scale: Scale { fourth: r[3 * LANES], count: r[3 * LANES + 1], per_unit },
                     // A tick from the future would be a damaged file; the clock must not wrap around.
                     last: last.min(self.clock.now),
                 }

@@ -3,75 +3,108 @@
 //! Dividing by it makes the result independent of the units of each feature. The fourth moment is the compromise found by
 //! experiment between the maximum, which one outlier ruins, and the root mean square, which lets outliers through.
 
-/// The scale of one feature, in units of 2^`exponent`, the size of its first value: the f32 arithmetic sees values near one
+/// The scale of one feature, in units of a power of two, the size of its first value: the f32 arithmetic sees values near one
 /// whatever the units of the data, and a power of two changes no digit.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Scale {
-    /// N.
-    pub n: f32,
+    /// N⁴: the mean fourth power. Kept without the root, so that most questions about a value need none.
+    pub fourth: f32,
     /// c: in how many rows the value was not zero (stops at 2²⁴).
     pub count: f32,
-    /// The unit, as a power of two.
-    pub exponent: i32,
+    /// The high half of the f64 number 2^-exponent: multiplying by it expresses a value in units. 0 before the first value.
+    pub per_unit: u32,
 }
 
-/// Values this much above the unit get a larger unit, so that their squares stay far from the end of f32.
+/// Values this much above the unit get a larger unit, so that their fourth powers stay far from the end of f32.
 const UNIT_RANGE: f64 = 4096.0;
+/// Beside a value 2³⁰ times as large, what was seen before is invisible.
+pub(super) const INVISIBLE: i32 = 30;
+/// N must grow by this factor for the weights to shrink with it; its fourth power.
+const JUMP: f32 = 1.5 * 1.5 * 1.5 * 1.5;
 
 impl Scale {
     /// v in the feature's unit, and the power of two by which the unit had to grow first: 0 but for a value far above all before. The
-    /// weights per unit must then be multiplied by it. A first value sets the unit.
+    /// weights per unit must then be multiplied by it. A first value sets the unit: a column may start with 1e-16 and go on with 1.
     #[inline]
     pub fn in_units(&mut self, v: f64) -> (f32, i32) {
-        if self.count == 0.0 {
-            self.exponent = exponent_of(v);
+        if self.per_unit == 0 {
+            self.set_exponent(exponent_of(v));
         }
-        let u = v * power_of_two(-self.exponent);
+        let u = v * self.per_unit();
         if u.abs() <= UNIT_RANGE {
             return (u as f32, 0);
         }
         let e = exponent_of(u);
-        self.exponent += e;
-        // More than 2⁶⁰ above: nothing seen so far is visible beside the new value.
-        self.n = if e > 60 { f32::MIN_POSITIVE } else { self.n * power_of_two(-e) as f32 };
-        ((v * power_of_two(-self.exponent)) as f32, e)
+        self.set_exponent(self.exponent() + e);
+        self.fourth = if e > INVISIBLE { 0.0 } else { self.fourth * power_of_two(-4 * e) as f32 };
+        ((v * self.per_unit()) as f32, e)
+    }
+
+    /// 2^-exponent: weights per unit times this are weights.
+    #[inline]
+    pub fn per_unit(&self) -> f64 {
+        f64::from_bits((self.per_unit as u64) << 32)
+    }
+
+    /// The unit, as a power of two.
+    #[inline]
+    pub fn exponent(&self) -> i32 {
+        1023 - (self.per_unit >> 20) as i32
+    }
+
+    fn set_exponent(&mut self, e: i32) {
+        self.per_unit = (power_of_two(-e).to_bits() >> 32) as u32;
+    }
+
+    /// N⁴ and c with one more value.
+    #[inline]
+    fn with(&self, v: f32) -> (f32, f32) {
+        let u = v.abs();
+        // Fourth powers of tiny values would be denormal numbers, which are slow.
+        let u = if u > 1e-9 { u } else { 0.0 };
+        let count = self.count + 1.0;
+        (self.fourth + ((u * u) * (u * u) - self.fourth) / count, count)
     }
 
     /// Takes in a value and returns the factor that the weights must shrink by: below 1 only if N has jumped up. So the
     /// contribution of such a value stays bounded.
     #[inline]
     pub fn see(&mut self, v: f32) -> f32 {
-        let u = v.abs();
-        self.count += 1.0;
-        if self.count == 1.0 {
-            self.n = u;
-        } else if u != self.n {
-            let old = self.n;
-            self.n = with(old, u, self.count);
-            if self.n > 1.5 * old {
-                return old / self.n;
-            }
-        }
-        1.0
+        let old = self.fourth;
+        (self.fourth, self.count) = self.with(v);
+        if self.fourth > JUMP * old && self.count > 1.0 { root(old / self.fourth) } else { 1.0 }
     }
 
     /// True if [`see`](Self::see) on this value will shrink the weights, or if a prediction would clamp it.
     #[inline]
     pub fn is_surprised_by(&self, v: f32) -> bool {
-        let u = v.abs();
-        u > self.n && (u > self.limit() || (self.count > 0.0 && with(self.n, u, self.count + 1.0) > 1.5 * self.n))
+        let (fourth, count) = self.with(v);
+        let square = v * v;
+        // 1.0001: a little early rather than late, a false alarm costs time only.
+        (1.0001 * (square * square) > self.fourth * count) | (fourth > JUMP * self.fourth)
+    }
+
+    /// N, in units.
+    #[inline]
+    pub fn n(&self) -> f32 {
+        root(self.fourth)
     }
 
     /// The largest value that training can have contained, N(c+1)^¼, in units: predictions clamp there.
     #[inline]
     pub fn limit(&self) -> f32 {
-        self.n * root(self.count + 1.0)
+        root(self.fourth * (self.count + 1.0))
     }
 
     /// The same in the units of the data.
     pub fn limit_of_data(&self) -> f64 {
-        self.limit() as f64 * power_of_two(self.exponent)
+        self.limit() as f64 * power_of_two(self.exponent())
+    }
+
+    /// N in the units of the data.
+    pub fn n_of_data(&self) -> f64 {
+        self.n() as f64 * power_of_two(self.exponent())
     }
 }
 
@@ -88,25 +121,6 @@ pub(super) fn exponent_of(v: f64) -> i32 {
     e.clamp(-1000, 1000)
 }
 
-/// N after the `count`-th non-zero value, of size u ≠ N.
-///
-/// Two branches, so that no ratio above one is ever raised to the fourth power: a column may start with 1e-16 and go on with 1.
-#[inline]
-fn with(scale: f32, u: f32, count: f32) -> f32 {
-    if u < scale {
-        let q = fourth(u / scale);
-        scale * root(1.0 + (q - 1.0) / count)
-    } else {
-        let q = fourth(scale / u);
-        u * root(q + (1.0 - q) / count)
-    }
-}
-
-#[inline]
-fn fourth(x: f32) -> f32 {
-    (x * x) * (x * x)
-}
-
 #[inline]
 fn root(x: f32) -> f32 {
     x.sqrt().sqrt()
@@ -116,22 +130,38 @@ fn root(x: f32) -> f32 {
 mod tests {
     use super::*;
 
+    fn of(values: &[f64]) -> Scale {
+        let mut scale = Scale::default();
+        for &v in values {
+            let (v, _) = scale.in_units(v);
+            scale.see(v);
+        }
+        scale
+    }
+
     #[test]
     fn is_the_fourth_moment() {
-        let values = [1.0f32, 3.0, 0.5, 7.0, 2.0, 2.0, 0.01];
-        let mut scale = values[0];
-        for (k, &u) in values.iter().enumerate().skip(1) {
-            if u != scale {
-                scale = with(scale, u, k as f32 + 1.0);
-            }
+        let values = [1.0, 3.0, -0.5, 7.0, 2.0, 2.0, 0.01];
+        let moment = values.iter().map(|u: &f64| u.powi(4)).sum::<f64>() / values.len() as f64;
+        for unit in [1.0, 1e-300, 1e-20, 1e5, 1e200] {
+            let scaled: Vec<f64> = values.iter().map(|v| v * unit).collect();
+            let n = of(&scaled).n_of_data() / unit;
+            assert!((n / moment.powf(0.25) - 1.0).abs() < 1e-5, "{unit}: {n}");
         }
-        let moment = values.iter().map(|&u| (u as f64).powi(4)).sum::<f64>() / values.len() as f64;
-        assert!((scale as f64 / moment.powf(0.25) - 1.0).abs() < 1e-5);
     }
 
     #[test]
     fn survives_a_first_value_of_1e_minus_16() {
-        let scale = with(1e-16, 1.0, 2.0);
-        assert!((scale - 0.5f32.powf(0.25)).abs() < 1e-6, "{scale}");
+        assert!((of(&[1e-16, 1.0]).n_of_data() - 0.5f64.powf(0.25)).abs() < 1e-6);
+        assert!((of(&[1.0, 1e300]).n_of_data() / (1e300 * 0.5f64.powf(0.25)) - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_limit_lets_every_value_seen_through() {
+        let values: Vec<f64> = (1..200).map(|i| ((i * 7919) % 101) as f64 / 13.0 + 0.1).collect();
+        for n in 1..values.len() {
+            let largest = values[..n].iter().copied().fold(0.0, f64::max);
+            assert!(of(&values[..n]).limit_of_data() >= largest);
+        }
     }
 }
