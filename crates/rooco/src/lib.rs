@@ -23,6 +23,7 @@ pub mod point;
 pub mod problem;
 pub mod rng;
 mod row;
+pub mod shuffle;
 pub mod state;
 pub mod step;
 pub mod stream;

@@ -23,6 +23,17 @@ pub enum Purpose {
     Redraws = 7,
     /// Which rows a bounded sample of the past holds, and which of them is replayed.
     Sample = 8,
+    /// The place of each line or row in a shuffle.
+    Shuffle = 9,
+}
+
+/// The finaliser of SplitMix64: every bit of the input moves every bit of the output, and no two inputs share an output.
+#[inline]
+pub(crate) fn mix(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
 }
 
 /// A seeded generator.

@@ -15,7 +15,7 @@
 //! No evidence is no proof of a random order.
 
 use crate::error::{Error, Result};
-use crate::rng::{Purpose, Random};
+use crate::rng::{Purpose, Random, mix};
 use crate::row::{Features, Row};
 use crate::state::State;
 
@@ -412,13 +412,4 @@ impl Track {
             crossed: (crossed > 0).then_some(crossed),
         })
     }
-}
-
-/// The finaliser of SplitMix64: every bit of the input moves every bit of the output.
-#[inline]
-fn mix(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }

@@ -23,7 +23,7 @@ mod columns;
 #[cfg(feature = "files")]
 mod csv;
 #[cfg(feature = "files")]
-mod input;
+pub(crate) mod input;
 #[cfg(feature = "files")]
 mod libsvm;
 pub mod memory;
