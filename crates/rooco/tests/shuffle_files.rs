@@ -184,7 +184,12 @@ fn a_full_disk_is_an_error_that_says_what_to_do() {
     }
     #[cfg(target_os = "linux")]
     {
-        let error = shuffle_files(&[Input::bytes("t", text)], Path::new("/dev/full"), &how(1, 1 << 20), FileOptions::default());
+        let error = shuffle_files(
+            &[Input::bytes("t", text.as_bytes())],
+            Path::new("/dev/full"),
+            &how(1, 1 << 20),
+            FileOptions::default(),
+        );
         assert!(error.unwrap_err().to_string().contains("make room"));
     }
 }
