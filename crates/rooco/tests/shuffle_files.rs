@@ -143,7 +143,7 @@ fn errors_leave_the_old_output_alone() {
     // A temporary directory that is not there, or is a file.
     for bad in [dir.path().join("nowhere"), out.clone()] {
         let how = ShuffleOptions { temporary: Some(bad.clone()), ..how(1, 10_000) };
-        let error = shuffle_files(&[input.clone()], &out, &how, FileOptions::default()).unwrap_err();
+        let error = shuffle_files(std::slice::from_ref(&input), &out, &how, FileOptions::default()).unwrap_err();
         assert!(error.to_string().starts_with(&bad.display().to_string()), "{error}");
         untouched("temporary directory");
     }
@@ -152,8 +152,11 @@ fn errors_leave_the_old_output_alone() {
     assert!(shuffle_files(&missing, &out, &how(1, 10_000), FileOptions::default()).is_err());
     untouched("missing input");
     // An output directory that is not there, or the output is a directory.
-    assert!(shuffle_files(&[input.clone()], &dir.path().join("no/out"), &how(1, 1 << 20), FileOptions::default()).is_err());
-    assert!(shuffle_files(&[input.clone()], dir.path(), &how(1, 1 << 20), FileOptions::default()).is_err());
+    assert!(
+        shuffle_files(std::slice::from_ref(&input), &dir.path().join("no/out"), &how(1, 1 << 20), FileOptions::default())
+            .is_err()
+    );
+    assert!(shuffle_files(std::slice::from_ref(&input), dir.path(), &how(1, 1 << 20), FileOptions::default()).is_err());
     untouched("no directory");
     // And without an error the old file is replaced, also if it is the input itself.
     std::fs::write(&out, &text).unwrap();

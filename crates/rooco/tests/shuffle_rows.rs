@@ -25,7 +25,7 @@ impl Stream for Made {
         self.value = (0..length).map(|_| random.normal()).collect();
         let (y, weight) = (self.t as f64, random.normal());
         self.t += 1;
-        let dense = self.t % 2 == 0;
+        let dense = self.t.is_multiple_of(2);
         let x = if dense { Features::Dense(&self.value) } else { Features::Sparse { index: &self.index, value: &self.value } };
         Ok(Some(Row { x, y, weight }))
     }
