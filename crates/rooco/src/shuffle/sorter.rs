@@ -300,5 +300,5 @@ mod tests {
         let order: Vec<String> = shuffled(8, 42, 1 << 20, None).into_iter().map(|r| String::from_utf8(r).unwrap()).collect();
         assert_eq!(order, PINNED);
     }
-    const PINNED: [&str; 8] = ["11", "6", "77", "222", "3", "555", "0", "44"];
+    const PINNED: [&str; 8] = ["11", "6", "555", "44", "3", "0", "77", "222"];
 }
