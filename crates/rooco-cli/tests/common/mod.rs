@@ -1,0 +1,77 @@
+//! Running the program the way a user does.
+#![allow(dead_code, missing_docs)]
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use rooco::rng::{Purpose, Random};
+
+pub fn rooco() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_rooco"))
+}
+
+/// Runs `rooco ARGS` in `dir`.
+pub fn run(dir: &Path, args: &[&str]) -> Output {
+    rooco().args(args).current_dir(dir).stdin(Stdio::null()).output().expect("the program starts")
+}
+
+/// The same, and it must succeed; returns standard output.
+pub fn ok(dir: &Path, args: &[&str]) -> String {
+    let out = run(dir, args);
+    let error = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "rooco {} failed: {error}", args.join(" "));
+    String::from_utf8(out.stdout).expect("text")
+}
+
+/// The same with data on standard input.
+pub fn ok_with_input(dir: &Path, args: &[&str], input: &[u8]) -> String {
+    let mut child =
+        rooco().args(args).current_dir(dir).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    let out = child.wait_with_output().unwrap();
+    assert!(out.status.success(), "rooco {} failed: {}", args.join(" "), String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).unwrap()
+}
+
+/// It must fail with exit code 2, one line on standard error, nothing on standard output; returns the line.
+pub fn error(dir: &Path, args: &[&str]) -> String {
+    let out = run(dir, args);
+    let message = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.code(), Some(2), "rooco {}: {message}", args.join(" "));
+    assert!(out.stdout.is_empty(), "rooco {} printed something although it failed", args.join(" "));
+    assert_eq!(message.trim_end().lines().count(), 1, "one line, not: {message}");
+    assert!(message.starts_with("rooco: "), "{message}");
+    message
+}
+
+pub fn write(dir: &Path, name: &str, text: &str) -> PathBuf {
+    let path = dir.join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// A table `y,x1,x2,x3,w`: y = 2x1 - x2 + noise (numbers) or its sign (classes `no`, `yes`).
+pub fn table(rows: usize, classes: bool, seed: u64) -> String {
+    let mut r = Random::new(seed, Purpose::Test);
+    let mut text = String::from("y,x1,x2,x3,w\n");
+    for _ in 0..rows {
+        let x = [r.normal(), r.normal(), r.normal()];
+        let y = 2.0 * x[0] - x[1] + 0.3 * r.normal();
+        let y = if classes { if y > 0.0 { "yes".into() } else { "no".into() } } else { format!("{y:.6}") };
+        writeln!(text, "{y},{:.6},{:.6},{:.6},1", x[0], x[1], x[2]).unwrap();
+    }
+    text
+}
+
+/// The same rows as libsvm, numbers as targets.
+pub fn libsvm(rows: usize, seed: u64) -> String {
+    let table = table(rows, false, seed);
+    let mut text = String::new();
+    for line in table.lines().skip(1) {
+        let f: Vec<&str> = line.split(',').collect();
+        writeln!(text, "{} 1:{} 2:{} 3:{}", f[0], f[1], f[2], f[3]).unwrap();
+    }
+    text
+}
