@@ -56,8 +56,21 @@ fn every_algorithm_fits_and_repeats_itself() {
     let d = dir.path();
     write(d, "r.svm", &libsvm(1500, 3));
     let names = [
-        "auto", "sgd", "reservoir-sgd", "sgd-without-replacement", "algorithm-2-prime", "provable", "provable-average", "ogd", "ogd-2",
-        "mixture-sgd", "saga-sgd", "frozen-sgd", "convex-reservoir-sgd", "convex-sgd-without-replacement", "constant-step-sgd",
+        "auto",
+        "sgd",
+        "reservoir-sgd",
+        "sgd-without-replacement",
+        "algorithm-2-prime",
+        "provable",
+        "provable-average",
+        "ogd",
+        "ogd-2",
+        "mixture-sgd",
+        "saga-sgd",
+        "frozen-sgd",
+        "convex-reservoir-sgd",
+        "convex-sgd-without-replacement",
+        "constant-step-sgd",
         "sgd-with-replacement",
     ];
     for name in names {

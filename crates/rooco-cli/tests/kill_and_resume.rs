@@ -18,7 +18,10 @@ fn sigkill_and_resume_give_the_same_bytes() {
     let lines: Vec<&str> = text.lines().collect();
     write(d, "r.svm", &text);
     let constants = ["--domain", "ball:4", "--lambda", "0.5", "--beta", "20", "--horizon", "2800", "--holdout", "0.1"];
-    for (k, name) in ["auto", "sgd", "ogd", "reservoir-sgd", "mixture-sgd", "saga-sgd", "provable-average", "algorithm-2-prime"].iter().enumerate() {
+    for (k, name) in ["auto", "sgd", "ogd", "reservoir-sgd", "mixture-sgd", "saga-sgd", "provable-average", "algorithm-2-prime"]
+        .iter()
+        .enumerate()
+    {
         let mut args = vec!["fit", "-", "--algorithm", name, "--seed", "3"];
         if *name != "auto" {
             args.extend(constants);

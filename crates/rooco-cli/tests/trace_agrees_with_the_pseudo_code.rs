@@ -181,7 +181,12 @@ fn every_algorithm_loss_and_domain() {
                     let (w, losses, eta) = reference(&p);
                     for t in 0..T {
                         let got = f64s(&out["w"][t]);
-                        assert!((0..D).all(|i| (got[i] - w[t][i]).abs() < 1e-12), "{what}: w_{} = {got:?}, not {:?}", t + 1, w[t]);
+                        assert!(
+                            (0..D).all(|i| (got[i] - w[t][i]).abs() < 1e-12),
+                            "{what}: w_{} = {got:?}, not {:?}",
+                            t + 1,
+                            w[t]
+                        );
                         assert!((out["loss"][t].as_f64().unwrap() - losses[t]).abs() < 1e-12, "{what}: loss {}", t + 1);
                         assert!((out["eta"][t].as_f64().unwrap() - eta[t]).abs() < 1e-14, "{what}: η_{}", t + 1);
                     }

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use rooco::algorithm::Settings;
+use rooco::algorithm::{Memory, Settings};
+use rooco::draw::Keep;
 use rooco::fit::{self, Checkpoint, Choice, Control, Pass, Progress as Beat, Watch};
 use rooco::loss::Correction;
 use rooco::metrics::{Kind, best_class};
@@ -89,6 +90,15 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     pub n0: Option<u64>,
 
+    /// Where algorithms that replay past rows keep them: auto (in memory, on disk beyond --memory), memory, disk[:DIR], or
+    /// sample:M (a uniform sample of M past rows: bounded memory, and no theorem covers it).
+    #[arg(long, default_value = "auto")]
+    pub reservoir: String,
+
+    /// Memory for past rows, as 256MiB or 2GiB; half of the machine's by default.
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub memory: Option<usize>,
+
     /// The seed of everything random; printed in the summary.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -144,6 +154,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             lambda: a.lambda,
             horizon: horizon(&a, algorithm)?,
             n0: a.n0,
+            memory: memory(&a)?,
             seed: a.seed,
             ..Default::default()
         },
@@ -228,6 +239,52 @@ fn by_column(list: &[String], schema: &Schema, option: &str) -> Result<Vec<f64>>
         values[i] = value;
     }
     Ok(values)
+}
+
+/// Where past rows wait.
+fn memory(a: &Arguments) -> Result<Memory> {
+    let bytes = a.memory.unwrap_or_else(|| half_of_the_memory().unwrap_or(1 << 30));
+    let directory = |given: Option<&str>| match given {
+        Some(dir) => PathBuf::from(dir),
+        // Beside the model, where there is room for it; the temporary directory may be in memory.
+        None => {
+            let beside = a.model.as_ref().or(a.checkpoint.as_ref());
+            let folder =
+                beside.and_then(|m| m.parent()).filter(|p| !p.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
+            folder.join(format!("rooco-reservoir-{}", std::process::id()))
+        }
+    };
+    Ok(match a.reservoir.split_once(':').map_or((a.reservoir.as_str(), None), |(k, v)| (k, Some(v))) {
+        ("auto", None) => Memory::Keep(Keep::Auto { directory: directory(None), memory: bytes, row_bytes: 0 }),
+        ("memory", None) => Memory::Keep(Keep::Planned),
+        ("disk", dir) => Memory::Keep(Keep::Disk { directory: directory(dir), memory: bytes }),
+        ("sample", Some(m)) => {
+            Memory::Sample(m.parse().with_context(|| format!("--reservoir sample:{m}: M must be a whole number"))?)
+        }
+        _ => bail!("--reservoir {}: write auto, memory, disk, disk:DIR or sample:M", a.reservoir),
+    })
+}
+
+fn parse_bytes(text: &str) -> std::result::Result<usize, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kb" | "kib" => 1024.0,
+        "m" | "mb" | "mib" => 1024.0 * 1024.0,
+        "g" | "gb" | "gib" => 1024.0 * 1024.0 * 1024.0,
+        _ => return Err("write a number with KiB, MiB or GiB".into()),
+    };
+    match digits.parse::<f64>() {
+        Ok(n) if n > 0.0 && n.is_finite() => Ok((n * unit) as usize),
+        _ => Err("write a number with KiB, MiB or GiB".into()),
+    }
+}
+
+/// Half of the machine's memory, where the system tells.
+fn half_of_the_memory() -> Option<usize> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let kib: usize = text.lines().find(|l| l.starts_with("MemTotal:"))?.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    Some(kib * 512)
 }
 
 /// T: given, or counted in a first pass over the data if the algorithm needs it.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Curvature, Pull, Sgd, Task, reservoir_sgd, sgd_without_replacement};
-use crate::draw::{Draws, Reservoir};
+use super::{Curvature, Pull, Sgd, Task, reservoir_sgd_from, sgd_without_replacement};
+use crate::draw::{Draw, Draws, Reservoir};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::play::Play;
@@ -24,9 +24,20 @@ pub struct Regulariser {
 /// that of f alone. *Guarantee*: Õ(√T) expected regret for a convex F in random order; with R(α) the bound of Theorem 1 for
 /// the regularised losses, R(α) + αD²T/2. α carries units; its natural scale is G/(D√T).
 pub fn convex_reservoir_sgd<L: Loss>(task: Task<L>, beta: f64, r: Regulariser, horizon: u64, draws: Draws) -> Result<Sgd<L>> {
+    convex_reservoir_sgd_from(task, beta, r, horizon, Box::new(Reservoir::planned(horizon, draws)?))
+}
+
+/// [`convex_reservoir_sgd`] with a draw of your choice.
+pub fn convex_reservoir_sgd_from<L: Loss>(
+    task: Task<L>,
+    beta: f64,
+    r: Regulariser,
+    horizon: u64,
+    draw: Box<dyn Draw>,
+) -> Result<Sgd<L>> {
     let alpha = r.alpha.unwrap_or((horizon as f64).powf(-0.5));
     let (task, c) = regularised(task, beta, alpha, r.w0)?;
-    reservoir_sgd(task, c, horizon, draws)
+    reservoir_sgd_from(task, c, horizon, draw)
 }
 
 /// **Corollary, part (ii)**: Algorithm 2 on f(w; z) + (α/2)‖w - w₀‖², α = T^-1/3 unless given.
@@ -53,12 +64,17 @@ fn regularised<L: Loss>(task: Task<L>, beta: f64, alpha: f64, w0: Option<Vec<f64
 /// D₁²/(2η) + ηG²T(1/2 + exp(η²β²T/2 + 2ηβ)); with η = θD₁/(G√T) that is about 1.9·GD₁√T, without logarithm.
 /// See [`constant_step_size`] for the η that minimises it.
 pub fn constant_step_sgd<L: Loss>(task: Task<L>, beta: f64, eta: f64, horizon: u64, draws: Draws) -> Result<Sgd<L>> {
+    constant_step_sgd_from(task, beta, eta, Box::new(Reservoir::planned(horizon, draws)?))
+}
+
+/// [`constant_step_sgd`] with a draw of your choice.
+pub fn constant_step_sgd_from<L: Loss>(task: Task<L>, beta: f64, eta: f64, draw: Box<dyn Draw>) -> Result<Sgd<L>> {
     Error::positive("β", beta)?;
     Error::positive("η", eta)?;
     if eta * beta > 1.0 + 1e-12 {
         return Err(Error::Constant { name: "η", value: eta, must: "at most 1/β" });
     }
-    Sgd::new(task, Box::new(Reservoir::new(horizon, draws)?), Box::new(Steps::Constant(eta)), Play::Last)
+    Sgd::new(task, draw, Box::new(Steps::Constant(eta)), Play::Last)
 }
 
 /// The η ≤ 1/β that minimises the bound of [`constant_step_sgd`], by golden-section search on ln η.

@@ -35,13 +35,16 @@ mod sgd;
 mod sgd_without_replacement;
 
 pub use auto::{Auto, AutoClasses, AutoLoss, ClampedModel, Eight};
-pub use convex::{Regulariser, constant_step_sgd, constant_step_size, convex_reservoir_sgd, convex_sgd_without_replacement};
+pub use convex::{
+    Regulariser, constant_step_sgd, constant_step_sgd_from, constant_step_size, convex_reservoir_sgd, convex_reservoir_sgd_from,
+    convex_sgd_without_replacement,
+};
 pub use curvature::{Cap, Curvature};
 pub use fresh::{FrozenSteps, algorithm_2_prime, frozen_sgd, tau_prime};
-pub use named::{Algorithm, Settings};
+pub use named::{Algorithm, Memory, Settings};
 pub use ogd::{ogd, sgd, sgd_with_replacement};
-pub use provable::{Unbiased, mixture_sgd, provable};
-pub use reservoir_sgd::reservoir_sgd;
+pub use provable::{Unbiased, mixture_sgd, provable, provable_from};
+pub use reservoir_sgd::{reservoir_sgd, reservoir_sgd_from};
 pub use saga_sgd::{SagaSgd, saga_sgd};
 pub use sgd::{Pull, Round, Sgd, Task};
 pub use sgd_without_replacement::{sgd_without_replacement, tau};

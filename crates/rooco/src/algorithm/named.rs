@@ -1,7 +1,7 @@
 //! The algorithms by name, for the command line, the lab and Python.
 
 use super::*;
-use crate::draw::Draws;
+use crate::draw::{Draw, Draws, Keep, Sample};
 use crate::error::Error;
 use crate::loss::Loss;
 
@@ -40,6 +40,33 @@ pub enum Algorithm {
     SgdWithReplacement,
 }
 
+/// What happens to past rows in algorithms that replay them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// All that will be needed are kept: the algorithm as it is, wherever the rows wait.
+    Keep(Keep),
+    /// Only a uniform sample of so many past rows is kept. No theorem covers it.
+    Sample(usize),
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory::Keep(Keep::Planned)
+    }
+}
+
+impl Memory {
+    fn draw(&self, kind: Unbiased, horizon: u64, seed: u64) -> Result<Box<dyn Draw>> {
+        match (self, kind) {
+            (Memory::Keep(keep), kind) => kind.draw(horizon, Draws::seeded(seed), keep),
+            (Memory::Sample(size), Unbiased::Reservoir) => Ok(Box::new(Sample::new(horizon, *size, seed)?)),
+            (Memory::Sample(_), Unbiased::Mixture) => {
+                Err(Error::Unsupported("a bounded sample goes with the reservoir draw only, not with the mixture".into()))
+            }
+        }
+    }
+}
+
 /// The numbers that the algorithms ask for. Each takes what it needs; a number that is needed and missing is an error.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
@@ -63,6 +90,8 @@ pub struct Settings {
     pub alpha: Option<f64>,
     /// n₀ of [`frozen_sgd`].
     pub n0: Option<u64>,
+    /// What happens to past rows.
+    pub memory: Memory,
 }
 
 impl Algorithm {
@@ -149,33 +178,36 @@ impl Algorithm {
             let c = Curvature::new(beta()?, need("λ", s.lambda)?)?;
             s.l.map_or(Ok(c), |l| c.with_l(l))
         };
-        let draws = Draws::seeded(s.seed);
+        let draw = |kind| s.memory.draw(kind, horizon()?, s.seed);
         let cap = s.cap.unwrap_or(Cap::InverseBeta);
         let regulariser = Regulariser { alpha: s.alpha, w0: None };
         Ok(match self {
             Algorithm::Sgd => Box::new(sgd(task, curvature()?, cap)?),
-            Algorithm::ReservoirSgd => Box::new(reservoir_sgd(task, curvature()?, horizon()?, draws)?),
+            Algorithm::ReservoirSgd => Box::new(reservoir_sgd_from(task, curvature()?, horizon()?, draw(Unbiased::Reservoir)?)?),
             Algorithm::SgdWithoutReplacement => Box::new(sgd_without_replacement(task, curvature()?, horizon()?)?),
             Algorithm::Algorithm2Prime => Box::new(algorithm_2_prime(task, curvature()?, horizon()?)?),
-            Algorithm::Provable => Box::new(provable(task, curvature()?, Unbiased::Reservoir, None, horizon()?, draws)?),
+            Algorithm::Provable => Box::new(provable_from(task, curvature()?, None, horizon()?, draw(Unbiased::Reservoir)?)?),
             Algorithm::ProvableAverage => {
-                Box::new(provable(task, curvature()?, Unbiased::Mixture, Some(3.0), horizon()?, draws)?)
+                Box::new(provable_from(task, curvature()?, Some(3.0), horizon()?, draw(Unbiased::Mixture)?)?)
             }
             Algorithm::Ogd => Box::new(ogd(task, need("λ", s.lambda)?, 1.0)?),
             Algorithm::Ogd2 => Box::new(ogd(task, need("λ", s.lambda)?, 2.0)?),
-            Algorithm::MixtureSgd => Box::new(mixture_sgd(task, curvature()?, horizon()?, draws)?),
-            Algorithm::SagaSgd => Box::new(saga_sgd(task, curvature()?, cap, horizon()?, draws)?),
+            Algorithm::MixtureSgd => Box::new(reservoir_sgd_from(task, curvature()?, horizon()?, draw(Unbiased::Mixture)?)?),
+            Algorithm::SagaSgd => Box::new(saga_sgd(task, curvature()?, cap, horizon()?, Draws::seeded(s.seed))?),
             Algorithm::FrozenSgd => {
                 let n0 = need("n₀, the rounds to freeze", s.n0.map(|n| n as f64))? as u64;
                 Box::new(frozen_sgd(task, curvature()?, FrozenSteps::Capped, n0, None, horizon()?)?)
             }
-            Algorithm::ConvexReservoirSgd => Box::new(convex_reservoir_sgd(task, beta()?, regulariser, horizon()?, draws)?),
+            Algorithm::ConvexReservoirSgd => {
+                let draw = draw(Unbiased::Reservoir)?;
+                Box::new(convex_reservoir_sgd_from(task, beta()?, regulariser, horizon()?, draw)?)
+            }
             Algorithm::ConvexSgdWithoutReplacement => {
                 Box::new(convex_sgd_without_replacement(task, beta()?, regulariser, horizon()?)?)
             }
             Algorithm::ConstantStepSgd => {
                 let eta = constant_step_size(need("G", s.g)?, beta()?, need("D₁", s.d1)?, horizon()?)?;
-                Box::new(constant_step_sgd(task, beta()?, eta, horizon()?, draws)?)
+                Box::new(constant_step_sgd_from(task, beta()?, eta, draw(Unbiased::Reservoir)?)?)
             }
             Algorithm::SgdWithReplacement => Box::new(sgd_with_replacement(task, curvature()?)?),
         })

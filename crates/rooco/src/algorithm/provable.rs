@@ -1,7 +1,7 @@
 //! Beyond the paper: Algorithm 1's draw or the mixture, with the largest steps that are proved.
 
-use super::{Curvature, Sgd, Task};
-use crate::draw::{Draw, Draws, Mixture, Reservoir};
+use super::{Curvature, Sgd, Task, reservoir_sgd_from};
+use crate::draw::{Draw, Draws, Keep, Mixture, Reservoir};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::play::Play;
@@ -17,10 +17,11 @@ pub enum Unbiased {
 }
 
 impl Unbiased {
-    pub(super) fn draw(self, horizon: u64, draws: Draws) -> Result<Box<dyn Draw>> {
+    /// The draw, with the past rows kept where `keep` says.
+    pub fn draw(self, horizon: u64, draws: Draws, keep: &Keep) -> Result<Box<dyn Draw>> {
         Ok(match self {
-            Unbiased::Reservoir => Box::new(Reservoir::new(horizon, draws)?),
-            Unbiased::Mixture => Box::new(Mixture::new(horizon, draws)?),
+            Unbiased::Reservoir => Box::new(Reservoir::keeping(horizon, draws, keep)?),
+            Unbiased::Mixture => Box::new(Mixture::keeping(horizon, draws, keep)?),
         })
     }
 }
@@ -46,6 +47,17 @@ pub fn provable<L: Loss>(
     horizon: u64,
     draws: Draws,
 ) -> Result<Sgd<L>> {
+    provable_from(task, c, gamma, horizon, estimate.draw(horizon, draws, &Keep::Planned)?)
+}
+
+/// [`provable`] with a draw of your choice.
+pub fn provable_from<L: Loss>(
+    task: Task<L>,
+    c: Curvature,
+    gamma: Option<f64>,
+    horizon: u64,
+    draw: Box<dyn Draw>,
+) -> Result<Sgd<L>> {
     if horizon == 0 {
         return Err(Error::Empty);
     }
@@ -53,8 +65,7 @@ pub fn provable<L: Loss>(
         None => Play::Last,
         Some(gamma) => Play::Average { gamma: Error::positive("γ", gamma)? },
     };
-    let steps = Steps::Shifted { k: c.l_hat(), lambda: c.lambda() };
-    Sgd::new(task, estimate.draw(horizon, draws)?, Box::new(steps), play)
+    Sgd::new(task, draw, Box::new(Steps::Shifted { k: c.l_hat(), lambda: c.lambda() }), play)
 }
 
 /// **The mixture estimator** with the steps of Theorem 1: ĝ_t = (1-p)∇f(w_t; z_t) + p∇f(w_t; z_r), p = (t-1)/T, r uniform in
@@ -62,7 +73,5 @@ pub fn provable<L: Loss>(
 ///
 /// *Guarantee*: that of Algorithm 1 (theory T4). *Memory*: past rows. *Time*: two gradients a round.
 pub fn mixture_sgd<L: Loss>(task: Task<L>, c: Curvature, horizon: u64, draws: Draws) -> Result<Sgd<L>> {
-    c.check_horizon(horizon)?;
-    let steps = Steps::theorem_1(c.beta(), c.lambda(), horizon);
-    Sgd::new(task, Unbiased::Mixture.draw(horizon, draws)?, Box::new(steps), Play::Last)
+    reservoir_sgd_from(task, c, horizon, Unbiased::Mixture.draw(horizon, draws, &Keep::Planned)?)
 }

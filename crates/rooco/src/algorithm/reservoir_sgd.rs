@@ -1,7 +1,7 @@
 //! Algorithm 1, ReservoirSGD.
 
 use super::{Curvature, Sgd, Task};
-use crate::draw::{Draws, Reservoir};
+use crate::draw::{Draw, Draws, Reservoir};
 use crate::error::Result;
 use crate::loss::Loss;
 use crate::play::Play;
@@ -22,10 +22,15 @@ use crate::step::Steps;
 /// *Steps*: η_t = min{μ̃/β², 2/(μ̃t)}, μ̃ = λ - β/T.
 /// *Guarantee* (Theorem 1): for rows in uniformly random order the expected regret is at most
 /// (2G²/λ)(1 + ln T) + (40G² + β²D² + 2βGD)/λ; see [`guarantee`](crate::guarantee) for this and the sharper bound.
-/// *Memory*: past rows, for line 4. *Time*: one gradient a round.
+/// *Memory*: the past rows that a later round will replay, at most 0.1994 T of them. *Time*: one gradient a round.
 /// *Errors*: T ≤ β/λ leaves the steps undefined.
 pub fn reservoir_sgd<L: Loss>(task: Task<L>, c: Curvature, horizon: u64, draws: Draws) -> Result<Sgd<L>> {
+    reservoir_sgd_from(task, c, horizon, Box::new(Reservoir::planned(horizon, draws)?))
+}
+
+/// [`reservoir_sgd`] with a draw of your choice: past rows on disk, a bounded sample of them, or the mixture.
+pub fn reservoir_sgd_from<L: Loss>(task: Task<L>, c: Curvature, horizon: u64, draw: Box<dyn Draw>) -> Result<Sgd<L>> {
     c.check_horizon(horizon)?;
     let steps = Steps::theorem_1(c.beta(), c.lambda(), horizon);
-    Sgd::new(task, Box::new(Reservoir::new(horizon, draws)?), Box::new(steps), Play::Last)
+    Sgd::new(task, draw, Box::new(steps), Play::Last)
 }

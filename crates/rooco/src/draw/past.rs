@@ -82,6 +82,12 @@ impl Past {
         }
     }
 
+    /// The mean number of bytes that a row takes, as [`Keep::row_bytes`](super::Keep::row_bytes) counts them.
+    pub fn row_bytes(&self) -> usize {
+        let sparse = !self.index.is_empty();
+        super::Keep::row_bytes(self.value.len().div_ceil(self.len().max(1)), sparse)
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.len

@@ -1,6 +1,7 @@
 //! What the user may choose. Everything has a default.
 
-use crate::algorithm::{Algorithm, Settings};
+use crate::algorithm::{Algorithm, Memory, Settings};
+use crate::draw::Keep;
 use crate::loss::Correction;
 
 /// The options of a run.
@@ -71,6 +72,11 @@ impl Default for Options {
 impl Options {
     /// A text that is equal for runs that may continue each other.
     pub(crate) fn fingerprint(&self) -> String {
-        format!("{self:?}")
+        // Where past rows wait changes no number.
+        let mut o = self.clone();
+        if let Memory::Keep(keep) = &mut o.settings.memory {
+            *keep = Keep::Planned;
+        }
+        format!("{o:?}")
     }
 }

@@ -1,9 +1,9 @@
 //! From options and the first rows to a learner: which loss, which constants, what is guaranteed.
 
 use super::{Choice, Options};
-use crate::algorithm::{Algorithm, Auto, Learner, Pull, Settings, Task};
+use crate::algorithm::{Algorithm, Auto, Learner, Memory, Pull, Settings, Task};
 use crate::domain::{self, Domain};
-use crate::draw::Past;
+use crate::draw::{Keep, Past};
 use crate::error::{Error, Result};
 use crate::guarantee;
 use crate::linalg::Symmetric;
@@ -141,6 +141,9 @@ fn calibrate(options: &Options, loss: &dyn Loss, domain: &dyn Domain, first: &Pa
         // A tenth of what the first rows show: a pessimistic λ is cheap, an optimistic one is not.
         s.lambda = Some(curvature(loss, domain, first).map_or(floor, |c| (0.1 * c).max(floor)).max(options.l2).min(beta));
     }
+    if let Memory::Keep(Keep::Auto { row_bytes, .. }) = &mut s.memory {
+        *row_bytes = first.row_bytes();
+    }
     if s.d1.is_none() && domain.diameter().is_finite() {
         s.d1 = Some(domain.diameter());
     }
@@ -187,6 +190,9 @@ fn promise(algorithm: Algorithm, s: &Settings, domain: &dyn Domain, source: &str
         A::ProvableAverage => guarantee::theorem_5(&c, c.l_hat(), Some(3.0)),
         _ => return format!("{} has no bound with explicit constants here", algorithm.name()),
     };
+    if let Memory::Sample(size) = s.memory {
+        return format!("no theorem covers a sample of {size} past rows; with all of them it would be {statement}");
+    }
     let estimate =
         if source == "given" { "" } else { " This is an estimate, not a guarantee: the constants were not certified." };
     format!("{statement}.{estimate}")

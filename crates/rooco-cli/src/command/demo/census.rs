@@ -48,8 +48,17 @@ pub fn run(seed: u64, out: &mut impl Write) -> Result<()> {
     Random::stream(seed, Purpose::Order, 1).shuffle(&mut twins);
     let positive: Vec<Example> = twins.iter().copied().filter(|t| t.2 >= 0.0).collect();
 
-    writeln!(out, "1. Employed or not? American Community Survey, {} rows, one pass, nothing tuned.", words::count(rows.len() as u64))?;
-    writeln!(out, "   {:.0} % of the employed and {:.0} % of the others are recorded wrongly on purpose; the rates are known.", 100.0 * FLIPPED.0, 100.0 * FLIPPED.1)?;
+    writeln!(
+        out,
+        "1. Employed or not? American Community Survey, {} rows, one pass, nothing tuned.",
+        words::count(rows.len() as u64)
+    )?;
+    writeln!(
+        out,
+        "   {:.0} % of the employed and {:.0} % of the others are recorded wrongly on purpose; the rates are known.",
+        100.0 * FLIPPED.0,
+        100.0 * FLIPPED.1
+    )?;
     writeln!(out, "   Held out: {} rows with true labels.\n", words::count(test.len() as u64))?;
     let mut table = Table::new(["learned from", "log-loss", "accuracy", "AUC"]);
     let mut plain = |name: &str, examples: &[Example]| -> Result<()> {

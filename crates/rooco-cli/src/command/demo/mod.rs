@@ -25,6 +25,11 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     census::run(a.seed, &mut out)?;
     writeln!(out)?;
     paper::run(a.seed, &mut out)?;
-    writeln!(out, "\n{:.1} s in all, seed {}. Next: rooco fit YOUR-FILE --target COLUMN --model m.safetensors", started.elapsed().as_secs_f64(), a.seed)?;
+    writeln!(
+        out,
+        "\n{:.1} s in all, seed {}. Next: rooco fit YOUR-FILE --target COLUMN --model m.safetensors",
+        started.elapsed().as_secs_f64(),
+        a.seed
+    )?;
     Ok(Outcome::Done)
 }

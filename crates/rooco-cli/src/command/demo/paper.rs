@@ -16,7 +16,12 @@ pub fn run(seed: u64, out: &mut impl Write) -> Result<()> {
     let problem = nonconvex_quadratics(T, 10, 10.0, 1.0, seed)?;
     let c = &problem.known;
     writeln!(out, "2. Regret of the paper's algorithms and of those beyond it, beside what is proved.")?;
-    writeln!(out, "   {} quadratics in 10 dimensions on the unit ball, a third of them non-convex; κ = {:.1}, mean ± s.e. over {ORDERS} random orders.", words::count(T), c.kappa())?;
+    writeln!(
+        out,
+        "   {} quadratics in 10 dimensions on the unit ball, a third of them non-convex; κ = {:.1}, mean ± s.e. over {ORDERS} random orders.",
+        words::count(T),
+        c.kappa()
+    )?;
     writeln!(out, "   Bounds hold in expectation over the order; G·D·T = {}.\n", words::short(c.trivial()))?;
     let l_hat = c.l_hat();
     let rows: [(&str, &str, Option<Guarantee>, Option<Guarantee>); 7] = [
@@ -33,7 +38,9 @@ pub fn run(seed: u64, out: &mut impl Write) -> Result<()> {
         let method = Method::parse(method)?;
         let regrets: rooco::Result<Vec<f64>> = (0..ORDERS).map(|k| Ok(trial::run(&problem, &method, seed, k)?.regret)).collect();
         let mean = Mean::of(&regrets?);
-        let cell = |g: Option<Guarantee>| g.map_or("-".into(), |g| if g.is_vacuous() { "vacuous".into() } else { words::short(g.value) });
+        let cell = |g: Option<Guarantee>| {
+            g.map_or("-".into(), |g| if g.is_vacuous() { "vacuous".into() } else { words::short(g.value) })
+        };
         table.row([name.to_owned(), format!("{:.2} ± {:.2}", mean.mean, mean.se), cell(printed), cell(best)]);
     }
     write!(out, "{table}")?;
