@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -244,14 +244,18 @@ fn by_column(list: &[String], schema: &Schema, option: &str) -> Result<Vec<f64>>
 /// Where past rows wait.
 fn memory(a: &Arguments) -> Result<Memory> {
     let bytes = a.memory.unwrap_or_else(|| half_of_the_memory().unwrap_or(1 << 30));
-    let directory = |given: Option<&str>| match given {
-        Some(dir) => PathBuf::from(dir),
+    let directory = |given: Option<&str>| match (given, a.resume.as_ref().or(a.checkpoint.as_ref())) {
+        (Some(dir), _) => PathBuf::from(dir),
+        // A resumed run must find the rows of the one before.
+        (None, Some(checkpoint)) => {
+            let mut name = checkpoint.as_os_str().to_owned();
+            name.push(".reservoir");
+            PathBuf::from(name)
+        }
         // Beside the model, where there is room for it; the temporary directory may be in memory.
-        None => {
-            let beside = a.model.as_ref().or(a.checkpoint.as_ref());
-            let folder =
-                beside.and_then(|m| m.parent()).filter(|p| !p.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
-            folder.join(format!("rooco-reservoir-{}", std::process::id()))
+        (None, None) => {
+            let folder = a.model.as_ref().and_then(|m| m.parent()).filter(|p| !p.as_os_str().is_empty());
+            folder.unwrap_or(Path::new(".")).join(format!("rooco-reservoir-{}", std::process::id()))
         }
     };
     Ok(match a.reservoir.split_once(':').map_or((a.reservoir.as_str(), None), |(k, v)| (k, Some(v))) {
