@@ -1,5 +1,54 @@
 //! Learning from a shuffled stream in one pass, with a guarantee, even where single rows have non-convex losses.
-#![cfg_attr(docsrs, feature(doc_cfg))]
+//!
+//! # The problem
+//!
+//! T rows z come in uniformly random order. Before row z_t is seen, a point w_t of a convex set W is played; then f(w_t; z_t) is paid. The
+//! regret is
+//!
+//! ```text
+//! R_T = Σ_t f(w_t; z_t) - min_{w ∈ W} Σ_t f(w; z_t).
+//! ```
+//!
+//! Each f(·; z) is G-Lipschitz and β-smooth and **may be non-convex**; only the mean F must be λ-strongly convex (or convex). Rows of
+//! negative weight, noisy features, values missing at random and shift-and-invert PCA are like that. Sherman, Koren and Mansour
+//! (*Optimal Rates for Random Order Online Optimization*) prove regret (G²/λ)·O(log T) for Algorithm 1 ([`algorithm::reservoir_sgd`]).
+//!
+//! ```
+//! use rooco::algorithm::{reservoir_sgd, Curvature, Task};
+//! use rooco::{domain::Ball, draw::Draws, loss::{Linear, Squared}, Learner, Row};
+//!
+//! let rows = [([1.0, 0.0], 1.0, 1.5), ([0.0, 1.0], -1.0, 1.0), ([1.0, 0.0], 3.0, -0.5)]; // x, y, weight of either sign
+//! let task = Task::new(Linear(Squared), Ball::new(2.0)?);
+//! let mut learner = reservoir_sgd(task, Curvature::new(1.5, 0.6)?, 3, Draws::seeded(1))?;
+//! for (x, y, weight) in &rows {
+//!     let paid = learner.observe(Row::dense(x, *y).weighted(*weight))?;
+//!     println!("round {}: {}", paid.t, paid.loss);
+//! }
+//! # Ok::<(), rooco::Error>(())
+//! ```
+//!
+//! # From the paper to the code
+//!
+//! | paper | file | test |
+//! |---|---|---|
+//! | Algorithm 1, Theorem 1 | `algorithm/reservoir_sgd.rs`, `guarantee/paper.rs` | `exact_expected_regret`, `guarantees_by_enumeration` |
+//! | Algorithm 2, Theorem 2 | `algorithm/sgd_without_replacement.rs`, `guarantee/paper.rs` | `guarantees_by_enumeration` |
+//! | the convex case | `algorithm/convex.rs`, `guarantee/convex.rs` | `guarantees_by_enumeration` |
+//! | the sampling lemma | `draw/reservoir.rs` | `lemma_sampling_is_iid` |
+//! | stability equals generalisation | `measure/` | `lemma_stability_equals_generalisation` |
+//! | stability of SGD and of Algorithm 1 | `guarantee/stability.rs` | `lemmas_of_the_paper`, `the_gap_in_the_printed_proof` |
+//! | regret in random and in sorted order | `rooco-lab` | `theorem_regret_is_below_every_bound`, `sorted_order_gives_linear_regret` |
+//! | sharper and new theorems | `guarantee/{sharper,provable,fresh,convex}.rs` | `guarantees_by_enumeration` |
+//! | certificates after the run | `certificate.rs` | `certificates_hold` |
+//!
+//! `docs/paper.md` has every numbered statement, `docs/theory.md` the proofs of what goes beyond the paper.
+//!
+//! # Finding one's way
+//!
+//! A [`Row`] comes from a [`Stream`], a [`Learner`] plays and observes it. A learner is built from a [`Loss`], a [`Domain`] and the three
+//! choices [`draw`] ▸ [`step`] ▸ [`play`]; [`algorithm`] has them assembled and named. [`guarantee`] turns constants into numbers,
+//! [`problem`] and [`mod@minimise`] compute them exactly for rows in memory, [`measure`] and [`certificate`] say what happened.
+//! Losses, domains and learners of your own run the same checks as the built-in ones: [`testing`].
 
 pub mod algorithm;
 pub mod audit;
