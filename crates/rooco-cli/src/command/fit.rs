@@ -82,6 +82,10 @@ pub struct Arguments {
     #[arg(long)]
     pub beta: Option<f64>,
 
+    /// L of the provable mode: E‖∇f(v;z) - ∇f(w;z)‖² ≤ L⟨∇F(v) - ∇F(w), v - w⟩. β²/λ if not given; β if every row is convex.
+    #[arg(long = "L", value_name = "L")]
+    pub l: Option<f64>,
+
     /// T, the number of rows that will be learned from. Counted first if the algorithm needs it and the data can be read twice.
     #[arg(long, value_name = "T")]
     pub horizon: Option<u64>,
@@ -152,6 +156,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         settings: Settings {
             beta: a.beta,
             lambda: a.lambda,
+            l: a.l,
             horizon: horizon(&a, algorithm)?,
             n0: a.n0,
             memory: memory(&a)?,

@@ -55,7 +55,8 @@ pub fn saga_sgd<L: Loss>(task: Task<L>, c: Curvature, cap: Cap, horizon: u64, dr
     if horizon == 0 {
         return Err(Error::Empty);
     }
-    let (loss, domain, w1, alpha) = task.plain()?;
+    let (task, alpha) = task.plain()?;
+    let Task { loss, domain, w1, .. } = task;
     let outputs = loss.outputs();
     let mut w = Weights::new(w1).with_outputs(outputs).with_average(Averaging::Poly(3.0));
     if domain.needs_norm() || loss.needs_norm() {

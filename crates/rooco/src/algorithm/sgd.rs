@@ -17,9 +17,9 @@ use crate::weights::Weights;
 
 /// What every algorithm starts from: f, W and w_1.
 pub struct Task<L> {
-    loss: L,
-    domain: Box<dyn Domain>,
-    w1: Vec<f64>,
+    pub(super) loss: L,
+    pub(super) domain: Box<dyn Domain>,
+    pub(super) w1: Vec<f64>,
     pull: Option<Pull>,
 }
 
@@ -81,13 +81,16 @@ impl<L: Loss> Task<L> {
         self.domain.as_ref()
     }
 
-    /// f, W, w_1 and the α of a pull towards the origin, for algorithms that take no other regulariser.
-    pub(super) fn plain(self) -> Result<(L, Box<dyn Domain>, Vec<f64>, f64)> {
+    /// The task and the α of its pull towards the origin, for algorithms that take no other regulariser.
+    pub(super) fn plain(self) -> Result<(Self, f64)> {
         match self.pull {
             Some(Pull { w0: Some(_), .. }) => {
                 Err(Error::Unsupported("this algorithm takes a regulariser around the origin only".into()))
             }
-            pull => Ok((self.loss, self.domain, self.w1, pull.map_or(0.0, |p| p.alpha))),
+            ref pull => {
+                let alpha = pull.as_ref().map_or(0.0, |p| p.alpha);
+                Ok((self, alpha))
+            }
         }
     }
 

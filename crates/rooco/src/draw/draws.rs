@@ -118,7 +118,7 @@ mod tests {
     fn first_draws_are_pinned() {
         let mut draws = Draws::seeded(42);
         let u: Vec<u64> = (1..=8).map(|t| draws.next(t, 1000).unwrap()).collect();
-        assert_eq!(u, [985, 229, 383, 362, 632, 414, 402, 655]);
+        assert_eq!(u, [647, 864, 902, 96, 562, 186, 936, 620]);
     }
 
     #[test]

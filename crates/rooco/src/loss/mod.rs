@@ -53,6 +53,7 @@ pub use huber::Huber;
 pub use linear::{Interval, Linear, Pointwise};
 pub use logistic::Logistic;
 pub use missing_at_random::MissingAtRandom;
+#[cfg(feature = "files")]
 pub(crate) use named::with_pointwise;
 pub use named::{Base, Correction, LossSpec};
 pub use noisy_labels::NoisyLabels;
