@@ -56,12 +56,12 @@ def write(results):
     out = ["# Quality of one pass", ""]
     out += [
         "Written by `bench/quality.py DATA`; do not edit. Log-loss on held-out rows, mean squared error for diamonds, diamraw, nycreg, nycregraw.",
-        "Mean ± standard error over row orders (their number in the second column; all learners of a row see the same orders).",
+        "Mean ± standard error over row orders. The second column says how many orders rooco and VW were run on; the ratios use the orders that both have.",
         "rooco has no options. \"VW best rate\" is the best of 8 values of `-l` picked on the test set for each order, which flatters VW;",
         "batch is scikit-learn's `Ridge(1e-3)` or `LogisticRegression` with the best C of 0.1, 1, 10 picked on the test set.",
         "\"First order only\" leaves out the second-order candidate of sets with at most 256 features (elsewhere it is the same run).",
         "",
-        "| set | orders | " + " | ".join(TITLES) + " | rooco / VW | / best rate | / batch |",
+        "| set | orders, rooco / VW | " + " | ".join(TITLES) + " | rooco / VW | / best rate | / batch |",
         "|---|---|" + "---|" * (len(COLUMNS) + 3),
     ]
     worse_default, worse_best, near_batch, sets = [], [], [], 0
@@ -89,7 +89,7 @@ def write(results):
         if ratios[2] and ratios[2] <= 1.005:
             near_batch.append(name)
         shown = " | ".join("" if r is None else f"{r:.3f}" for r in ratios)
-        out.append(f"| {name} | {len(columns['rooco'])} | " + " | ".join(cell(columns[c]) for c in COLUMNS) + f" | {shown} |")
+        out.append(f"| {name} | {len(columns['rooco'])} / {len(columns['vw best'])} | " + " | ".join(cell(columns[c]) for c in COLUMNS) + f" | {shown} |")
     out += [
         "",
         f"Worse than VW's default: {', '.join(worse_default) or 'none'}. More than 1.01 times VW's best rate: {', '.join(worse_best) or 'none'}. "

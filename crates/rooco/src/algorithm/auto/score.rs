@@ -104,16 +104,15 @@ impl Scores {
                 lowest = lowest.min(self.signed[j]);
             }
         }
+        // Shares below e^-69 = 1e-30 are 0: denormal numbers are slow, and most candidates are far behind most of the time.
         let mut p = [0.0f32; CANDIDATES];
-        for j in 0..CANDIDATES {
-            p[j] = exp((-rate * (self.signed[j] - lowest)).clamp(-100.0, 0.0) as f32);
-        }
         let mut total = 0.0;
-        for j in 0..CANDIDATES {
-            // Shares below 1e-30 are dropped: denormal numbers are slow.
-            let ok = j < members && self.absolute[j] <= limit && p[j] > 1e-30;
-            p[j] = if ok { p[j] } else { 0.0 };
-            total += p[j];
+        for j in 0..members {
+            let behind = rate * (self.signed[j] - lowest);
+            if self.absolute[j] <= limit && behind < 69.0 {
+                p[j] = exp(-behind as f32);
+                total += p[j];
+            }
         }
         if total > 0.0 && total.is_finite() {
             self.p = p.map(|p| p / total);
