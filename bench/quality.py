@@ -140,7 +140,8 @@ class Set:
         x, y, weight = self.rows(order, kind)
         x, x_test = self.scaled(x), self.scaled(self.x_test)
         if self.regression:
-            model = Ridge(alpha=1e-3, fit_intercept=False).fit(x, y, sample_weight=weight)
+            # The solver that "auto" picks for sparse rows stops early: diamraw .0199 instead of .0182.
+            model = Ridge(alpha=1e-3, fit_intercept=False, solver="cholesky").fit(x, y, sample_weight=weight)
             return {"loss": loss_of(True, model.predict(x_test), self.y_test)}
         losses = {}
         for c in (1.0,) if kind != "clean" else (0.1, 1.0, 10.0):

@@ -59,7 +59,7 @@ def write(results):
         "Mean ± standard error over row orders. The second column says how many orders rooco and VW were run on; the ratios use the orders that both have.",
         "rooco has no options. \"VW best rate\" is the best of 8 values of `-l` picked on the test set for each order, which flatters VW;",
         "batch is scikit-learn's `Ridge(1e-3)` or `LogisticRegression` with the best C of 0.1, 1, 10 picked on the test set.",
-        "Features are divided by their largest absolute value for scikit-learn; on diamraw the penalty of Ridge then costs batch 9 %.",
+        "Features are divided by their largest absolute value for scikit-learn.",
         "\"First order only\" leaves out the second-order candidate of sets with at most 256 features (elsewhere it is the same run).",
         "",
         "| set | orders, rooco / VW | " + " | ".join(TITLES) + " | rooco / VW | / best rate | / batch |",
@@ -114,7 +114,7 @@ def write(results):
         "25 % (40 %) negative mass: every row twice, with weights 1.5 and -0.5 (3 and -2), shuffled apart; the sum is the clean problem.",
         "Noisy labels: flipped with rates 0.3 and 0.1 and corrected, by two signed rows shuffled apart, or as one composite row (rooco only).",
         "VW drops rows of negative weight. In the 25 and 40 % columns that happens to leave the clean problem; with noisy labels it leaves the noise.",
-        "Ridge takes the square root of each weight, so negative ones make its predictions NaN (\"not finite\").",
+        "Ridge stops with an error on negative weights: it takes the square root of each.",
         "",
     ]
     for learner, title in [
