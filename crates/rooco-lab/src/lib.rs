@@ -1,5 +1,6 @@
 //! The paper as an experiment: finite problems, comparators, trials in parallel, statistics and reports.
 
+pub mod comparator;
 pub mod method;
 pub mod problem;
 pub mod statistics;

@@ -8,6 +8,7 @@ use rooco::play::Play;
 use rooco::step::Steps;
 use rooco::{Error, Learner, Result};
 
+use crate::comparator::*;
 use crate::problem::Instance;
 
 /// An algorithm with its settings, read from a name.
@@ -36,6 +37,18 @@ pub const METHODS: &[(&str, &str)] = &[
     ("freshconstant:THETA[:poly3]", "fresh rows, constant step THETA·D/(G√T)"),
     ("convex1", "Algorithm 1 regularised, α = T^-1/2 (convex sums)"),
     ("convex2", "Algorithm 2 regularised, α = T^-1/3 (convex sums)"),
+    ("avgsgd", "constant step 1/(4β), playing the plain mean"),
+    ("adagrad", "diagonal AdaGrad"),
+    ("ftrl", "FTRL-proximal"),
+    ("vw", "the normalised adaptive update in the style of Vowpal Wabbit, η = 0.5"),
+    ("coin", "coin betting, no step size"),
+    ("oftrl", "optimistic FTRL (Sachs et al.)"),
+    ("oftl", "optimistic follow-the-leader (Sachs et al.), knows λ"),
+    ("omd", "optimistic mirror descent, steps 2/(λt)"),
+    ("omd:convex", "optimistic mirror descent, steps of the convex case"),
+    ("ons", "online Newton step, O(d²) memory"),
+    ("rls:RHO", "signed recursive least squares, ridge RHO·β√(d t), quadratics only"),
+    ("vaw", "Vovk-Azoury-Warmuth, square loss only; sees x before it answers"),
 ];
 
 impl Method {
@@ -108,10 +121,42 @@ impl Method {
             ["convex2"] => new(Arc::new(|p, _| {
                 boxed(convex_sgd_without_replacement(p.task()?, p.beta(), Regulariser::default(), p.horizon())?)
             })),
+            ["avgsgd"] => rule(text, |p| Ok(AveragedSgd::new(p.w1.clone(), 0.25 / p.beta()))),
+            ["adagrad"] => rule(text, |p| Ok(AdaGrad::new(p.w1.clone(), p.known.diameter.value))),
+            ["ftrl"] => rule(text, |p| Ok(FtrlProximal::new(p.w1.clone(), p.known.diameter.value))),
+            ["vw"] => rule(text, |p| Ok(VwNormalised::new(p.w1.clone(), 0.5))),
+            ["coin"] => rule(text, |p| Ok(CoinBetting::new(p.w1.clone()))),
+            ["oftrl"] => rule(text, |p| {
+                let c = &p.known;
+                Ok(OptimisticFtrl::new(p.w1.clone(), c.diameter.value, c.beta.value, c.g.value))
+            }),
+            ["oftl"] => rule(text, |p| Ok(OptimisticFtl::new(p.w1.clone(), p.curvature()?.lambda()))),
+            ["omd"] => rule(text, |p| mirror_descent(p, p.curvature()?.lambda())),
+            ["omd", "convex"] => rule(text, |p| mirror_descent(p, 0.0)),
+            ["ons"] => rule(text, |p| {
+                let (g, d) = (p.known.g.value, p.known.diameter.value);
+                Ok(OnlineNewton::new(p.w1.clone(), g, d, p.lambda() / (g * g)))
+            }),
+            ["rls", rho] => {
+                let rho = number(rho)?;
+                rule(text, move |p| SignedRls::new(p.w1.clone(), p.problem.loss(), rho, p.known.beta_rms.value))
+            }
+            ["vaw"] => new(Arc::new(|p, _| match p.problem.loss().name().as_str() {
+                "squared" => boxed(VovkAzouryWarmuth::new(p.w1.len(), p.lambda().max(1e-3) * p.horizon() as f64 / 100.0)?),
+                other => Err(Error::Unsupported(format!("vaw is for the squared loss, not {other}"))),
+            })),
             _ => return Err(unknown()),
         };
         Ok(method)
     }
+}
+
+fn rule<R: Rule + 'static>(text: &str, make: impl Fn(&Instance) -> Result<R> + Send + Sync + 'static) -> Method {
+    Method::new(text, move |p, _| Ok(Box::new(Comparator::new(make(p)?, p.problem.loss().clone(), p.domain())?)))
+}
+
+fn mirror_descent(p: &Instance, lambda: f64) -> Result<OptimisticMirrorDescent> {
+    Ok(OptimisticMirrorDescent::new(p.w1.clone(), lambda, p.known.diameter.value, p.known.g.value))
 }
 
 fn provable_mode(p: &Instance, gamma: Option<f64>, seed: u64) -> Result<Box<dyn Learner>> {
