@@ -1,11 +1,15 @@
 //! The paper as an experiment: finite problems, comparators, trials in parallel, statistics and reports.
 
+pub mod bound;
 pub mod comparator;
+pub mod experiment;
 pub mod method;
 pub mod problem;
+pub mod run;
 pub mod statistics;
 pub mod trial;
 
+pub use experiment::Experiment;
 pub use method::Method;
 pub use problem::Instance;
 pub use statistics::Mean;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rooco::algorithm::*;
-use rooco::draw::{Draw, Draws, Fresh, Mixture, Reservoir};
+use rooco::draw::{Doubling, Draw, Draws, Fresh, Mixture, Reservoir, Sample};
 use rooco::play::Play;
 use rooco::step::Steps;
 use rooco::{Error, Learner, Result};
@@ -16,10 +16,44 @@ use crate::problem::Instance;
 pub struct Method {
     name: String,
     replacement: bool,
+    /// What the algorithm is told, as multiples of the truth.
+    lambda: f64,
+    beta: f64,
     make: Arc<Make>,
 }
 
-type Make = dyn Fn(&Instance, u64) -> Result<Box<dyn Learner>> + Send + Sync;
+type Make = dyn Fn(&Told<'_>, u64) -> Result<Box<dyn Learner>> + Send + Sync;
+
+/// A problem as an algorithm is told about it: λ and β may be wrong on purpose.
+pub struct Told<'a> {
+    p: &'a Instance,
+    lambda: f64,
+    beta: f64,
+}
+
+impl std::ops::Deref for Told<'_> {
+    type Target = Instance;
+    fn deref(&self) -> &Instance {
+        self.p
+    }
+}
+
+impl Told<'_> {
+    /// λ.
+    pub fn lambda(&self) -> f64 {
+        self.lambda * self.p.lambda()
+    }
+
+    /// β, at least λ.
+    pub fn beta(&self) -> f64 {
+        (self.beta * self.p.beta()).max(self.lambda())
+    }
+
+    /// Both, and L.
+    pub fn curvature(&self) -> Result<Curvature> {
+        Curvature::new(self.beta(), self.lambda())?.with_l(self.p.known.l.value.max(self.lambda()))
+    }
+}
 
 /// What [`Method::parse`] understands, with a word on each.
 pub const METHODS: &[(&str, &str)] = &[
@@ -32,7 +66,7 @@ pub const METHODS: &[(&str, &str)] = &[
     ("provable", "the provable mode: reservoir, steps 1/(L̂+λ(t-1))"),
     ("provable:poly3", "the same, playing the average"),
     ("saga:CAP", "SAGA on the mixture, poly3; CAP as below"),
-    ("DRAW:CAP[:poly3]", "DRAW = fresh, res or mix; steps min{CAP, 2/(λt)}; CAP = paper, invl, invbeta or free"),
+    ("DRAW:CAP[:poly3]", "DRAW = fresh, res, mix, double (unknown T) or sampleM (M past rows kept); steps min{CAP, 2/(λt)}; CAP = paper, invl, invbeta or free"),
     ("constant:THETA", "Algorithm 1's draw, constant step THETA·D/(G√T) (convex sums)"),
     ("freshconstant:THETA[:poly3]", "fresh rows, constant step THETA·D/(G√T)"),
     ("convex1", "Algorithm 1 regularised, α = T^-1/2 (convex sums)"),
@@ -53,8 +87,8 @@ pub const METHODS: &[(&str, &str)] = &[
 
 impl Method {
     /// A method of your own, for experiments from code.
-    pub fn new(name: &str, make: impl Fn(&Instance, u64) -> Result<Box<dyn Learner>> + Send + Sync + 'static) -> Self {
-        Method { name: name.into(), replacement: false, make: Arc::new(make) }
+    pub fn new(name: &str, make: impl Fn(&Told<'_>, u64) -> Result<Box<dyn Learner>> + Send + Sync + 'static) -> Self {
+        Method { name: name.into(), replacement: false, lambda: 1.0, beta: 1.0, make: Arc::new(make) }
     }
 
     /// The name it was read from.
@@ -69,11 +103,31 @@ impl Method {
 
     /// A new learner for this problem; `seed` decides its own draws.
     pub fn build(&self, instance: &Instance, seed: u64) -> Result<Box<dyn Learner>> {
-        (self.make)(instance, seed)
+        (self.make)(&Told { p: instance, lambda: self.lambda, beta: self.beta }, seed)
     }
 
-    /// Reads a name of [`METHODS`].
+    /// Reads a name of [`METHODS`], optionally followed by what the algorithm is told: `algorithm1 lambda=0.1 beta=2` gives it a
+    /// tenth of the true λ and twice the true β.
     pub fn parse(text: &str) -> Result<Self> {
+        let mut words = text.split_whitespace();
+        let mut method = Self::parse_name(words.next().unwrap_or(""))?;
+        for word in words {
+            let factor = |v: &str| v.parse::<f64>().ok().filter(|v| v.is_finite() && *v > 0.0);
+            match word.split_once('=').map(|(k, v)| (k, factor(v))) {
+                Some(("lambda", Some(v))) => method.lambda = v,
+                Some(("beta", Some(v))) => method.beta = v,
+                _ => {
+                    return Err(Error::Unsupported(format!(
+                        "algorithm `{text}`: after the name only lambda=FACTOR and beta=FACTOR are understood, not `{word}`"
+                    )));
+                }
+            }
+        }
+        method.name = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        Ok(method)
+    }
+
+    fn parse_name(text: &str) -> Result<Self> {
         let unknown = || {
             let names: Vec<&str> = METHODS.iter().map(|m| m.0).collect();
             Error::Unsupported(format!("there is no algorithm `{text}`; write one of {}", names.join(", ")))
@@ -83,7 +137,7 @@ impl Method {
         }
         let parts: Vec<&str> = text.split(':').collect();
         let number = |s: &str| s.parse::<f64>().ok().filter(|v| v.is_finite() && *v > 0.0).ok_or_else(unknown);
-        let new = |make: Arc<Make>| Method { name: text.into(), replacement: text == "iid", make };
+        let new = |make: Arc<Make>| Method { name: text.into(), replacement: text == "iid", lambda: 1.0, beta: 1.0, make };
         let method = match parts[..] {
             ["algorithm1"] => {
                 new(Arc::new(|p, s| boxed(reservoir_sgd(p.task()?, p.curvature()?, p.horizon(), Draws::seeded(s))?)))
@@ -102,8 +156,8 @@ impl Method {
                 let cap = cap(c).ok_or_else(unknown)?;
                 new(Arc::new(move |p, s| boxed(saga_sgd(p.task()?, p.curvature()?, cap, p.horizon(), Draws::seeded(s))?)))
             }
-            [d @ ("fresh" | "res" | "mix"), c] => assembled(text, d, c, Play::Last).ok_or_else(unknown)?,
-            [d @ ("fresh" | "res" | "mix"), c, "poly3"] => {
+            [d, c] if is_draw(d) => assembled(text, d, c, Play::Last).ok_or_else(unknown)?,
+            [d, c, "poly3"] if is_draw(d) => {
                 assembled(text, d, c, Play::Average { gamma: 3.0 }).ok_or_else(unknown)?
             }
             ["constant", theta] => {
@@ -151,15 +205,15 @@ impl Method {
     }
 }
 
-fn rule<R: Rule + 'static>(text: &str, make: impl Fn(&Instance) -> Result<R> + Send + Sync + 'static) -> Method {
+fn rule<R: Rule + 'static>(text: &str, make: impl Fn(&Told<'_>) -> Result<R> + Send + Sync + 'static) -> Method {
     Method::new(text, move |p, _| Ok(Box::new(Comparator::new(make(p)?, p.problem.loss().clone(), p.domain())?)))
 }
 
-fn mirror_descent(p: &Instance, lambda: f64) -> Result<OptimisticMirrorDescent> {
+fn mirror_descent(p: &Told<'_>, lambda: f64) -> Result<OptimisticMirrorDescent> {
     Ok(OptimisticMirrorDescent::new(p.w1.clone(), lambda, p.known.diameter.value, p.known.g.value))
 }
 
-fn provable_mode(p: &Instance, gamma: Option<f64>, seed: u64) -> Result<Box<dyn Learner>> {
+fn provable_mode(p: &Told<'_>, gamma: Option<f64>, seed: u64) -> Result<Box<dyn Learner>> {
     Ok(Box::new(provable(p.task()?, p.curvature()?, Unbiased::Reservoir, gamma, p.horizon(), Draws::seeded(seed))?))
 }
 
@@ -174,9 +228,18 @@ fn cap(text: &str) -> Option<Cap> {
 }
 
 /// θ·D/(G√T), at most 1/β.
-fn natural_step(p: &Instance, theta: f64) -> f64 {
+fn natural_step(p: &Told<'_>, theta: f64) -> f64 {
     let k = &p.known;
     (theta * k.diameter.value / (k.g.value * (p.horizon() as f64).sqrt())).min(1.0 / k.beta.value)
+}
+
+/// M of `sampleM`.
+fn sample_size(draw: &str) -> Option<usize> {
+    draw.strip_prefix("sample")?.parse().ok()
+}
+
+fn is_draw(text: &str) -> bool {
+    matches!(text, "fresh" | "res" | "mix" | "double") || sample_size(text).is_some()
 }
 
 fn assembled(text: &str, draw: &str, cap_name: &str, play: Play) -> Option<Method> {
@@ -187,7 +250,11 @@ fn assembled(text: &str, draw: &str, cap_name: &str, play: Play) -> Option<Metho
         let draw: Box<dyn Draw> = match draw.as_str() {
             "res" => Box::new(Reservoir::new(p.horizon(), draws)?),
             "mix" => Box::new(Mixture::new(p.horizon(), draws)?),
-            _ => Box::new(Fresh),
+            "double" => Box::new(Doubling::new(draws)),
+            other => match sample_size(other) {
+                Some(m) => Box::new(Sample::new(p.horizon(), m, seed)?),
+                None => Box::new(Fresh),
+            },
         };
         let steps = Steps::over_lambda_t(2.0, c.lambda(), cap.value(&c));
         Ok(Box::new(Sgd::new(p.task()?, draw, Box::new(steps), play)?))

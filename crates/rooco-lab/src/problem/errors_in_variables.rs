@@ -19,9 +19,14 @@ pub fn errors_in_variables(t: u64, d: usize, kappa: f64, seed: u64) -> Result<In
         return Err(Error::Constant { name: "κ", value: kappa, must: "above 4 here" });
     }
     let mut random = Random::new(seed, Purpose::Data);
-    let beta = 1.1 * d as f64;
-    let low = (beta / kappa).min(1.0);
-    let spread: Vec<f64> = (0..d).map(|i| low.powf(1.0 - i as f64 / (d.max(2) - 1) as f64).sqrt()).collect();
+    let at = |low: f64| (0..d).map(|i| low.powf(1.0 - i as f64 / (d.max(2) - 1) as f64).sqrt()).collect::<Vec<f64>>();
+    // β is the largest ‖x‖² - σ², about three quarters of what the ranges allow; it depends on the smallest variance, which is β/κ.
+    let mut low = 1.0 / kappa;
+    for _ in 0..20 {
+        let reach: f64 = at(low).iter().map(|s| (3f64.sqrt() * s + VARIANCE.sqrt()).powi(2)).sum();
+        low = (0.75 * reach / kappa).min(1.0);
+    }
+    let spread = at(low);
     let w0 = super::sphere(&mut random, d, 0.5);
     let mut rows = Past::default();
     for _ in 0..t {

@@ -17,6 +17,7 @@
 //! Every problem starts far from its minimiser: ‖w_1‖ = 0.9 R, on the other side.
 
 mod balanced;
+mod data_file;
 mod errors_in_variables;
 mod family;
 mod instance;
@@ -29,6 +30,7 @@ mod signed;
 mod trap;
 
 pub use balanced::balanced;
+pub use data_file::DataFile;
 pub use errors_in_variables::errors_in_variables;
 pub use family::{FAMILIES, Family};
 pub use instance::Instance;

@@ -1,0 +1,322 @@
+//! An experiment, run: on all cores, resumable, and the same bytes whatever the number of threads.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use rooco::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::bound::{Bound, bounds};
+use crate::experiment::Experiment;
+use crate::problem::Instance;
+use crate::statistics::Mean;
+use crate::trial::{self, Outcome};
+
+/// How to run.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Threads; 0 = all cores.
+    pub threads: usize,
+    /// Stop after so many new cells, as an interruption would; for tests.
+    pub stop_after: Option<usize>,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Finished cells, those of earlier runs included.
+    pub done: usize,
+    /// All cells.
+    pub total: usize,
+    /// An estimate of the time left, from the rounds that are still to be played.
+    pub left: Duration,
+}
+
+/// One problem, one T, one data set, one algorithm, all orders.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// The problem's name.
+    pub problem: String,
+    /// T.
+    pub t: u64,
+    /// Which data set, from 0.
+    pub instance: u64,
+    /// The algorithm's name.
+    pub algorithm: String,
+    /// The seed of the experiment.
+    pub seed: u64,
+    /// One outcome per order, in the order of their numbers. Empty if the cell failed.
+    pub outcomes: Vec<Outcome>,
+    /// Why the cell failed, if it did: some algorithms do not take some problems.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What the theorems say about it.
+    pub bounds: Vec<Bound>,
+}
+
+impl Cell {
+    /// The mean regret.
+    pub fn regret(&self) -> Mean {
+        Mean::of(&self.regrets())
+    }
+
+    /// The regret of every order.
+    pub fn regrets(&self) -> Vec<f64> {
+        self.outcomes.iter().map(|o| o.regret).collect()
+    }
+
+    /// The mean of F - F* over the last 1 % of the rounds, where it was measured.
+    pub fn late(&self) -> Option<Mean> {
+        let late: Option<Vec<f64>> = self.outcomes.iter().map(|o| o.late).collect();
+        late.filter(|l| !l.is_empty()).map(|l| Mean::of(&l))
+    }
+
+    /// The mean of F - F* at the end.
+    pub fn last(&self) -> Mean {
+        Mean::of(&self.outcomes.iter().map(|o| o.last).collect::<Vec<_>>())
+    }
+}
+
+/// The problem of a group of cells, as numbers for the report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProblemFacts {
+    /// The problem's name.
+    pub problem: String,
+    /// T.
+    pub t: u64,
+    /// Which data set.
+    pub instance: u64,
+    /// G, β, λ, L, D, σ_*.
+    pub constants: [f64; 6],
+    /// The certified gap of w*.
+    pub gap: f64,
+}
+
+/// Everything that was measured, in the order of the experiment file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// The experiment's name.
+    pub name: String,
+    /// What it is for.
+    pub about: String,
+    /// Its seed.
+    pub seed: u64,
+    /// Constants of the problems.
+    pub problems: Vec<ProblemFacts>,
+    /// All cells.
+    pub cells: Vec<Cell>,
+}
+
+type Key = (String, u64, u64, String);
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Cell(Box<Cell>),
+    Facts(ProblemFacts),
+}
+
+/// Runs the experiment. Finished cells are kept in `folder` and not run again; at the end `results.json` and `results.csv` are
+/// written there. `None`: it was stopped before the end, as [`Options::stop_after`] asked.
+pub fn run(experiment: &Experiment, folder: &Path, options: &Options, progress: &(dyn Fn(Progress) + Sync)) -> Result<Option<Results>> {
+    let io = |file: &Path| {
+        let file: PathBuf = file.into();
+        move |source| Error::Io { file, source }
+    };
+    std::fs::create_dir_all(folder).map_err(io(folder))?;
+    let log = folder.join("cells.jsonl");
+    let (mut cells, mut facts) = read_log(&log, experiment)?;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(options.threads)
+        .build()
+        .map_err(|e| Error::Unsupported(format!("the threads could not be started: {e}")))?;
+
+    let groups: Vec<(usize, u64, u64, u64)> = (0..experiment.problems.len())
+        .flat_map(|p| experiment.horizons.iter().map(move |&(t, orders)| (p, t, orders)))
+        .flat_map(|(p, t, orders)| (0..experiment.instances).map(move |i| (p, t, orders, i)))
+        .collect();
+    let methods = &experiment.methods;
+    let key = |p: usize, t: u64, i: u64, m: usize| -> Key {
+        (experiment.problems[p].text(), t, i, methods[m].name().to_owned())
+    };
+    let total = groups.len() * methods.len();
+    let missing = |cells: &BTreeMap<Key, Cell>| -> f64 {
+        groups
+            .iter()
+            .map(|&(p, t, orders, i)| {
+                (0..methods.len()).filter(|&m| !cells.contains_key(&key(p, t, i, m))).count() as f64 * (t * orders) as f64
+            })
+            .sum()
+    };
+    let (start, at_start) = (Instant::now(), missing(&cells));
+    let report = |cells: &BTreeMap<Key, Cell>| {
+        let left = missing(cells);
+        let share = left / (at_start - left).max(1.0);
+        progress(Progress { done: cells.len(), total, left: start.elapsed().mul_f64(share.min(1e6)) });
+    };
+    let mut new_cells = 0;
+    for &(p, t, orders, i) in &groups {
+        let to_do: Vec<usize> = (0..methods.len()).filter(|&m| !cells.contains_key(&key(p, t, i, m))).collect();
+        let fact_key = (experiment.problems[p].text(), t, i);
+        if to_do.is_empty() && facts.contains_key(&fact_key) {
+            continue;
+        }
+        let instance = experiment.problems[p].build(t, data_seed(experiment.seed, i))?;
+        facts.insert(fact_key, facts_of(&instance, &experiment.problems[p].text(), t, i));
+        let done = Mutex::new(&mut cells);
+        let stop = options.stop_after.map(|n| n.saturating_sub(new_cells));
+        let to_do = &to_do[..to_do.len().min(stop.unwrap_or(usize::MAX))];
+        pool.install(|| {
+            to_do.par_iter().for_each(|&m| {
+                let cell = run_cell(experiment, &instance, m, i, orders);
+                let mut cells = done.lock().expect("no thread panics while it holds the cells");
+                cells.insert(key(p, t, i, m), cell);
+                report(&cells);
+            })
+        });
+        new_cells += to_do.len();
+        append(&log, to_do.iter().map(|&m| &cells[&key(p, t, i, m)]), &facts[&(experiment.problems[p].text(), t, i)])?;
+        if options.stop_after.is_some_and(|n| new_cells >= n) && missing(&cells) > 0.0 {
+            return Ok(None);
+        }
+    }
+    let mut ordered = Vec::with_capacity(total);
+    let mut problems = Vec::new();
+    for &(p, t, _, i) in &groups {
+        problems.extend(facts.remove(&(experiment.problems[p].text(), t, i)));
+        ordered.extend((0..methods.len()).filter_map(|m| cells.remove(&key(p, t, i, m))));
+    }
+    let results =
+        Results { name: experiment.name.clone(), about: experiment.about.clone(), seed: experiment.seed, problems, cells: ordered };
+    results.write(folder)?;
+    Ok(Some(results))
+}
+
+/// The seed of data set `i`: the first is that of the experiment.
+fn data_seed(seed: u64, i: u64) -> u64 {
+    seed.wrapping_add(i.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+fn facts_of(p: &Instance, problem: &str, t: u64, instance: u64) -> ProblemFacts {
+    let c = &p.known;
+    let constants =
+        [c.g.value, c.beta.value, c.lambda.value, c.l.value, c.diameter.value, c.sigma_star.map_or(f64::NAN, |s| s.value)];
+    // JSON has no infinity: what is unknown is -1.
+    let constants = constants.map(|c| if c.is_finite() { c } else { -1.0 });
+    ProblemFacts { problem: problem.into(), t, instance, constants, gap: p.minimum.gap }
+}
+
+fn run_cell(experiment: &Experiment, instance: &Instance, m: usize, i: u64, orders: u64) -> Cell {
+    let method = &experiment.methods[m];
+    // Orders are numbered across data sets, so that no two data sets share one.
+    let outcomes: Result<Vec<Outcome>> =
+        (0..orders).into_par_iter().map(|k| trial::run(instance, method, experiment.seed, i * orders + k)).collect();
+    let (outcomes, error) = match outcomes {
+        Ok(outcomes) => (outcomes, None),
+        Err(e) => (Vec::new(), Some(e.to_string())),
+    };
+    Cell {
+        problem: instance.name.clone(),
+        t: instance.horizon(),
+        instance: i,
+        algorithm: method.name().into(),
+        seed: experiment.seed,
+        outcomes,
+        error,
+        bounds: bounds(method.name(), &instance.known),
+    }
+}
+
+/// Finished cells of an earlier run that still belong to this experiment. A torn last line is left out.
+fn read_log(log: &Path, experiment: &Experiment) -> Result<(BTreeMap<Key, Cell>, BTreeMap<(String, u64, u64), ProblemFacts>)> {
+    let (mut cells, mut facts) = (BTreeMap::new(), BTreeMap::new());
+    let Ok(text) = std::fs::read_to_string(log) else { return Ok((cells, facts)) };
+    for line in text.lines() {
+        match serde_json::from_str(line) {
+            Ok(Line::Cell(c)) => {
+                let wanted = experiment.horizons.iter().find(|h| h.0 == c.t).map(|h| h.1 as usize);
+                if c.seed == experiment.seed && (c.error.is_some() || Some(c.outcomes.len()) == wanted) {
+                    cells.insert((c.problem.clone(), c.t, c.instance, c.algorithm.clone()), *c);
+                }
+            }
+            Ok(Line::Facts(f)) => {
+                facts.insert((f.problem.clone(), f.t, f.instance), f);
+            }
+            Err(_) => {}
+        }
+    }
+    Ok((cells, facts))
+}
+
+fn append<'a>(log: &Path, cells: impl Iterator<Item = &'a Cell>, facts: &ProblemFacts) -> Result<()> {
+    let mut lines = vec![to_json(facts)?];
+    for cell in cells {
+        lines.push(to_json(cell)?);
+    }
+    let write = || {
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(log)?;
+        // A torn line of an interrupted run ends here.
+        file.write_all(format!("\n{}\n", lines.join("\n")).as_bytes())
+    };
+    write().map_err(|source| Error::Io { file: log.into(), source })
+}
+
+fn to_json(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|e| Error::Unsupported(format!("a result could not be written as JSON: {e}")))
+}
+
+impl Results {
+    /// Reads `results.json`, or the folder that holds it.
+    pub fn read(path: &Path) -> Result<Self> {
+        let path = if path.is_dir() { path.join("results.json") } else { path.to_owned() };
+        let text = std::fs::read_to_string(&path).map_err(|source| Error::Io { file: path.clone(), source })?;
+        serde_json::from_str(&text).map_err(|e| Error::Parse {
+            file: path,
+            line: e.line() as u64,
+            column: e.column() as u64,
+            what: format!("this is not a result of the lab: {e}"),
+        })
+    }
+
+    /// Writes `results.json` and `results.csv`.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        let put = |name: &str, text: String| {
+            let file = folder.join(name);
+            std::fs::write(&file, text).map_err(|source| Error::Io { file, source })
+        };
+        put("results.json", to_json(self)? + "\n")?;
+        put("results.csv", self.csv())
+    }
+
+    /// One line per trial.
+    pub fn csv(&self) -> String {
+        let mut out = String::from("problem,t,instance,algorithm,order,regret,late,last\n");
+        for c in &self.cells {
+            for (k, o) in c.outcomes.iter().enumerate() {
+                let late = o.late.map_or(String::new(), |l| l.to_string());
+                out += &format!("{},{},{},{},{k},{},{late},{}\n", c.problem, c.t, c.instance, c.algorithm, o.regret, o.last);
+            }
+        }
+        out
+    }
+
+    /// One line per cell: means with standard errors, and the bounds.
+    pub fn summary_csv(&self) -> String {
+        let mut out = String::from("problem,t,instance,algorithm,orders,regret,regret_se,late,late_se,bound,bound_name,error\n");
+        for c in &self.cells {
+            let late = c.late().map_or(",".into(), |l| format!("{},{}", l.mean, l.se));
+            let bound = c.bounds.first().map_or(",".into(), |b| format!("{},{}", b.value, b.name));
+            let regret = if c.outcomes.is_empty() { ",".into() } else { format!("{},{}", c.regret().mean, c.regret().se) };
+            let error = c.error.as_deref().unwrap_or("").replace([',', '\n'], ";");
+            out += &format!(
+                "{},{},{},{},{},{regret},{late},{bound},{error}\n",
+                c.problem, c.t, c.instance, c.algorithm, c.outcomes.len()
+            );
+        }
+        out
+    }
+}

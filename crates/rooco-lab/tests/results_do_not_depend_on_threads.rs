@@ -1,0 +1,57 @@
+//! The same bytes with 1 and 2 threads, and after an interrupted and resumed run; finished cells are not run again.
+
+use std::path::{Path, PathBuf};
+
+use rooco_lab::Experiment;
+use rooco_lab::run::{Options, Results, run};
+
+const TEXT: &str = r#"
+name = "bytes"
+about = "for this test"
+seed = 9
+t = [60, 200]
+orders = [7, 3]
+instances = 2
+problems = ["p1 d=3 kappa=4", "p2 d=2"]
+algorithms = ["algorithm1", "saga:invl", "iid", "rls:0.5", "fresh:invbeta:poly3 lambda=0.1"]
+"#;
+
+fn folder(name: &str) -> PathBuf {
+    let f = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&f);
+    f
+}
+
+fn bytes(f: &Path) -> (Vec<u8>, Vec<u8>) {
+    (std::fs::read(f.join("results.json")).unwrap(), std::fs::read(f.join("results.csv")).unwrap())
+}
+
+#[test]
+fn one_thread_two_threads_and_a_resumed_run_write_the_same_bytes() {
+    let e = Experiment::parse(TEXT, Path::new("bytes.toml")).unwrap();
+    let (one, two, broken) = (folder("one"), folder("two"), folder("broken"));
+    let options = |threads| Options { threads, stop_after: None };
+    let results = run(&e, &one, &options(1), &|_| {}).unwrap().unwrap();
+    run(&e, &two, &options(2), &|_| {}).unwrap().unwrap();
+    assert_eq!(bytes(&one), bytes(&two));
+    // 2 problems × 2 horizons × 2 data sets × 5 algorithms; recursive least squares refuses the logistic loss, and says so.
+    assert_eq!(results.cells.len(), 40);
+    assert_eq!(results.cells.iter().filter(|c| c.error.as_deref().is_some_and(|e| e.contains("quadratic"))).count(), 4);
+
+    assert!(run(&e, &broken, &Options { threads: 2, stop_after: Some(13) }, &|_| {}).unwrap().is_none());
+    // A line torn by the interruption.
+    let log = broken.join("cells.jsonl");
+    let mut text = std::fs::read_to_string(&log).unwrap();
+    text.push_str("{\"problem\":\"p1 d=3 kap");
+    std::fs::write(&log, text).unwrap();
+    let first = std::sync::Mutex::new(usize::MAX);
+    run(&e, &broken, &options(2), &|p| {
+        let mut first = first.lock().unwrap();
+        *first = (*first).min(p.done);
+    })
+    .unwrap()
+    .unwrap();
+    assert!(*first.lock().unwrap() > 13, "finished cells were run again");
+    assert_eq!(bytes(&one), bytes(&broken));
+    assert_eq!(Results::read(&one).unwrap(), results);
+}
