@@ -100,8 +100,7 @@ impl Experiment {
             let column = before.rfind('\n').map_or(before.len(), |n| before.len() - n - 1) as u64 + 1;
             Error::Parse { file: path.into(), line, column, what }
         };
-        let file: File = toml::from_str(text)
-            .map_err(|e| at(e.span().map_or(0, |s| s.start), e.message().replace('\n', " ")))?;
+        let file: File = toml::from_str(text).map_err(|e| at(e.span().map_or(0, |s| s.start), e.message().replace('\n', " ")))?;
         let t = file.t.get_ref();
         if t.is_empty() || t.contains(&0) {
             return Err(at(file.t.span().start, "`t` must be a list of positive numbers of rows".into()));

@@ -66,7 +66,10 @@ pub const METHODS: &[(&str, &str)] = &[
     ("provable", "the provable mode: reservoir, steps 1/(L̂+λ(t-1))"),
     ("provable:poly3", "the same, playing the average"),
     ("saga:CAP", "SAGA on the mixture, poly3; CAP as below"),
-    ("DRAW:CAP[:poly3]", "DRAW = fresh, res, mix, double (unknown T) or sampleM (M past rows kept); steps min{CAP, 2/(λt)}; CAP = paper, invl, invbeta or free"),
+    (
+        "DRAW:CAP[:poly3]",
+        "DRAW = fresh, res, mix, double (unknown T) or sampleM (M past rows kept); steps min{CAP, 2/(λt)}; CAP = paper, invl, invbeta or free",
+    ),
     ("constant:THETA", "Algorithm 1's draw, constant step THETA·D/(G√T) (convex sums)"),
     ("freshconstant:THETA[:poly3]", "fresh rows, constant step THETA·D/(G√T)"),
     ("convex1", "Algorithm 1 regularised, α = T^-1/2 (convex sums)"),
@@ -157,9 +160,7 @@ impl Method {
                 new(Arc::new(move |p, s| boxed(saga_sgd(p.task()?, p.curvature()?, cap, p.horizon(), Draws::seeded(s))?)))
             }
             [d, c] if is_draw(d) => assembled(text, d, c, Play::Last).ok_or_else(unknown)?,
-            [d, c, "poly3"] if is_draw(d) => {
-                assembled(text, d, c, Play::Average { gamma: 3.0 }).ok_or_else(unknown)?
-            }
+            [d, c, "poly3"] if is_draw(d) => assembled(text, d, c, Play::Average { gamma: 3.0 }).ok_or_else(unknown)?,
             ["constant", theta] => {
                 let theta = number(theta)?;
                 new(Arc::new(move |p, s| {

@@ -122,7 +122,12 @@ enum Line {
 
 /// Runs the experiment. Finished cells are kept in `folder` and not run again; at the end `results.json` and `results.csv` are
 /// written there. `None`: it was stopped before the end, as [`Options::stop_after`] asked.
-pub fn run(experiment: &Experiment, folder: &Path, options: &Options, progress: &(dyn Fn(Progress) + Sync)) -> Result<Option<Results>> {
+pub fn run(
+    experiment: &Experiment,
+    folder: &Path,
+    options: &Options,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Option<Results>> {
     let io = |file: &Path| {
         let file: PathBuf = file.into();
         move |source| Error::Io { file, source }
@@ -140,9 +145,7 @@ pub fn run(experiment: &Experiment, folder: &Path, options: &Options, progress: 
         .flat_map(|(p, t, orders)| (0..experiment.instances).map(move |i| (p, t, orders, i)))
         .collect();
     let methods = &experiment.methods;
-    let key = |p: usize, t: u64, i: u64, m: usize| -> Key {
-        (experiment.problems[p].text(), t, i, methods[m].name().to_owned())
-    };
+    let key = |p: usize, t: u64, i: u64, m: usize| -> Key { (experiment.problems[p].text(), t, i, methods[m].name().to_owned()) };
     let total = groups.len() * methods.len();
     let missing = |cells: &BTreeMap<Key, Cell>| -> f64 {
         groups
@@ -190,8 +193,13 @@ pub fn run(experiment: &Experiment, folder: &Path, options: &Options, progress: 
         problems.extend(facts.remove(&(experiment.problems[p].text(), t, i)));
         ordered.extend((0..methods.len()).filter_map(|m| cells.remove(&key(p, t, i, m))));
     }
-    let results =
-        Results { name: experiment.name.clone(), about: experiment.about.clone(), seed: experiment.seed, problems, cells: ordered };
+    let results = Results {
+        name: experiment.name.clone(),
+        about: experiment.about.clone(),
+        seed: experiment.seed,
+        problems,
+        cells: ordered,
+    };
     results.write(folder)?;
     Ok(Some(results))
 }
@@ -314,7 +322,11 @@ impl Results {
             let error = c.error.as_deref().unwrap_or("").replace([',', '\n'], ";");
             out += &format!(
                 "{},{},{},{},{},{regret},{late},{bound},{error}\n",
-                c.problem, c.t, c.instance, c.algorithm, c.outcomes.len()
+                c.problem,
+                c.t,
+                c.instance,
+                c.algorithm,
+                c.outcomes.len()
             );
         }
         out

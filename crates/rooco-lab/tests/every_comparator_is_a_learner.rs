@@ -4,8 +4,7 @@ use rooco::testing::check_learner;
 use rooco::{Learner, Row};
 use rooco_lab::{Method, comparator::VovkAzouryWarmuth, problem::Family, trial};
 
-const COMPARATORS: &[&str] =
-    &["avgsgd", "adagrad", "ftrl", "vw", "coin", "oftrl", "oftl", "omd", "omd:convex", "ons", "rls:0.5"];
+const COMPARATORS: &[&str] = &["avgsgd", "adagrad", "ftrl", "vw", "coin", "oftrl", "oftl", "omd", "omd:convex", "ons", "rls:0.5"];
 
 #[test]
 fn every_comparator_passes_check_learner() {

@@ -21,7 +21,11 @@ impl VovkAzouryWarmuth {
         if !(r > 0.0 && r.is_finite()) {
             return Err(Error::Constant { name: "r", value: r, must: "positive and finite" });
         }
-        Ok(VovkAzouryWarmuth { inverse: (0..d * d).map(|k| if k / d == k % d { 1.0 / r } else { 0.0 }).collect(), b: vec![0.0; d], t: 0 })
+        Ok(VovkAzouryWarmuth {
+            inverse: (0..d * d).map(|k| if k / d == k % d { 1.0 / r } else { 0.0 }).collect(),
+            b: vec![0.0; d],
+            t: 0,
+        })
     }
 
     /// V⁻¹x.

@@ -1,0 +1,33 @@
+//! The HTML file: our page, our script, the three vendored scripts, and the data.
+
+use super::ReportData;
+
+const PAGE: &str = include_str!("../../assets/report.html");
+const STYLE: &str = include_str!("../../assets/report.css");
+const SCRIPT: &str = include_str!("../../assets/report.js");
+const VENDORED: [&str; 3] = [
+    include_str!("../../assets/vega.min.js"),
+    include_str!("../../assets/vega-lite.min.js"),
+    include_str!("../../assets/vega-embed.min.js"),
+];
+
+/// The whole report as one file.
+pub fn html(data: &ReportData) -> String {
+    // `</` ends a script wherever it stands, and source maps would be fetched.
+    let vendored: Vec<String> = VENDORED
+        .iter()
+        .map(|s| s.lines().filter(|l| !l.starts_with("//# sourceMappingURL")).collect::<Vec<_>>().join("\n"))
+        .collect();
+    let json = serde_json::to_string(data).unwrap_or_else(|_| "{}".into()).replace("</", "<\\/");
+    let mut page = PAGE.replace("{{TITLE}}", &escape(&data.title));
+    for (place, text) in
+        [("/*STYLE*/", STYLE), ("/*VENDORED*/", &vendored.join("\n")), ("/*DATA*/", &json), ("/*SCRIPT*/", SCRIPT)]
+    {
+        page = page.replacen(place, text, 1);
+    }
+    page
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
