@@ -27,6 +27,8 @@ enum Command {
     Show(command::show::Arguments),
     /// Run the main job on shipped data and explain what it shows.
     Demo(command::demo::Arguments),
+    /// Experiments: the statements of the paper, regret curves, bounds, comparisons, with a report that opens offline.
+    Lab(command::lab::Arguments),
     /// Run one small explicit problem with a given order and given draws, and print every number as JSON.
     Trace(command::trace::Arguments),
 }
@@ -39,6 +41,7 @@ fn main() -> std::process::ExitCode {
         Command::Eval(a) => command::eval::run(a),
         Command::Show(a) => command::show::run(a),
         Command::Demo(a) => command::demo::run(a),
+        Command::Lab(a) => command::lab::run(a),
         Command::Trace(a) => command::trace::run(a),
     };
     exit::code(outcome)

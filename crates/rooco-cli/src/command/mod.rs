@@ -4,6 +4,7 @@ mod data;
 pub mod demo;
 pub mod eval;
 pub mod fit;
+pub mod lab;
 pub mod predict;
 pub mod show;
 pub mod trace;
