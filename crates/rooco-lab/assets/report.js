@@ -40,7 +40,7 @@ function colour(field, domain, title) {
 }
 function lines(values, o) {
   const x = { field: o.x, type: "quantitative", scale: { type: "log", nice: false }, axis: axis(o.xTitle) };
-  const y = field => ({ field, type: "quantitative", scale: { type: "log", nice: false, zero: false }, axis: axis(o.yTitle) });
+  const y = field => ({ field, type: "quantitative", scale: { type: "log", nice: false }, axis: axis(o.yTitle) });
   const c = colour(o.series, unique(values.map(v => v[o.series])), o.seriesTitle || "algorithm");
   const layer = [];
   if (o.low) layer.push({ mark: { type: "area", clip: true }, transform: [{ filter: `datum.${o.low} > 0` }], encoding: {
