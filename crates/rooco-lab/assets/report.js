@@ -60,7 +60,7 @@ function chart(parent, spec, id) {
 }
 function drawAll() {
   const dark = document.documentElement.dataset.theme === "dark";
-  const config = { background: null, font: "system-ui, 'DejaVu Sans', sans-serif", view: { stroke: null },
+  const config = { background: null, autosize: { type: "fit", contains: "padding" }, font: "system-ui, 'DejaVu Sans', sans-serif", view: { stroke: null },
     axis: { gridOpacity: dark ? 0.15 : 0.4, labelFontSize: 11, titleFontSize: 12 }, title: { fontSize: 15, subtitleFontSize: 12, subtitleColor: dark ? "#9aa4af" : "#59636e", offset: 10 } };
   window.drawn = Promise.all(charts.map(c => vegaEmbed(c.node, { $schema: "https://vega.github.io/schema/vega-lite/v6.json", ...c.spec },
     { renderer: "canvas", theme: dark ? "dark" : undefined, config, actions: { export: { svg: true, png: true }, source: false, compiled: false, editor: false } })));

@@ -107,8 +107,11 @@ try {
   const inkOfFirst = async () => (await run(INK))[0].colours;
   const before = await inkOfFirst();
   let after = before;
-  for (let y = 0.1; y < 0.6 && after >= before; y += 0.02) {
-    const spot = { x: rect.x + rect.w * 0.9, y: rect.y + rect.h * y, button: "left", clickCount: 1 };
+  // The legend stands on the right, wherever its longest name lets it begin.
+  const spots = [0.95, 0.9, 0.85, 0.8, 0.75, 0.7].flatMap(x => Array.from({ length: 24 }, (_, k) => ({ x, y: 0.08 + 0.02 * k })));
+  for (const at of spots) {
+    if (after < before) break;
+    const spot = { x: rect.x + rect.w * at.x, y: rect.y + rect.h * at.y, button: "left", clickCount: 1 };
     await send("Input.dispatchMouseEvent", { type: "mousePressed", ...spot });
     await send("Input.dispatchMouseEvent", { type: "mouseReleased", ...spot });
     await settle();

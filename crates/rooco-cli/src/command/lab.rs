@@ -139,7 +139,8 @@ fn check_paper(a: PaperArguments) -> Result<Outcome> {
     eprintln!("{} of {} statements hold", paper.checks.len() - failed.len(), paper.checks.len());
     let outcome = if failed.is_empty() { Outcome::Done } else { Outcome::No };
     let about = "Every numbered statement of Sherman, Koren and Mansour, \"Optimal Rates for Random Order Online Optimization\", measured.";
-    let data = ReportData { title: "The paper, measured".into(), about: about.into(), seed: a.seed, paper, ..ReportData::default() };
+    let data =
+        ReportData { title: "The paper, measured".into(), about: about.into(), seed: a.seed, paper, ..ReportData::default() };
     a.output.write(&data)?;
     Ok(outcome)
 }
@@ -161,7 +162,8 @@ fn run_experiment(a: RunArguments) -> Result<Outcome> {
     let Some(results) = finished else { return Ok(Outcome::Interrupted) };
     print_results(&results)?;
     eprintln!("results: {}", folder.join("results.json").display());
-    let output = if a.output.output.is_none() { Output { output: Some(folder.join("report.html")), ..a.output } } else { a.output };
+    let output =
+        if a.output.output.is_none() { Output { output: Some(folder.join("report.html")), ..a.output } } else { a.output };
     output.write(&ReportData::of(&results))?;
     Ok(Outcome::Done)
 }
