@@ -111,7 +111,10 @@ pub struct Results {
     pub cells: Vec<Cell>,
 }
 
+/// Problem, T, data set, algorithm.
 type Key = (String, u64, u64, String);
+/// Problem, T, data set.
+type Facts = BTreeMap<(String, u64, u64), ProblemFacts>;
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
@@ -240,7 +243,7 @@ fn run_cell(experiment: &Experiment, instance: &Instance, m: usize, i: u64, orde
 }
 
 /// Finished cells of an earlier run that still belong to this experiment. A torn last line is left out.
-fn read_log(log: &Path, experiment: &Experiment) -> Result<(BTreeMap<Key, Cell>, BTreeMap<(String, u64, u64), ProblemFacts>)> {
+fn read_log(log: &Path, experiment: &Experiment) -> Result<(BTreeMap<Key, Cell>, Facts)> {
     let (mut cells, mut facts) = (BTreeMap::new(), BTreeMap::new());
     let Ok(text) = std::fs::read_to_string(log) else { return Ok((cells, facts)) };
     for line in text.lines() {

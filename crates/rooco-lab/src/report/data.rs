@@ -10,6 +10,9 @@ use crate::run::{Cell, ProblemFacts, Results};
 use crate::statistics::{Mean, paired};
 use crate::trial::curve_rounds;
 
+/// Problem, T, algorithm.
+type Key = (String, u64, String);
+
 /// One cell, all its data sets together.
 #[derive(Clone, Debug, Serialize)]
 pub struct Point {
@@ -107,8 +110,8 @@ pub struct ReportData {
 impl ReportData {
     /// The data of one experiment.
     pub fn of(results: &Results) -> Self {
-        let mut groups: Vec<((String, u64, String), Vec<&Cell>)> = Vec::new();
-        let mut at: BTreeMap<(String, u64, String), usize> = BTreeMap::new();
+        let mut groups: Vec<(Key, Vec<&Cell>)> = Vec::new();
+        let mut at: BTreeMap<Key, usize> = BTreeMap::new();
         let mut errors = Vec::new();
         for c in &results.cells {
             if let Some(e) = &c.error {
