@@ -20,7 +20,7 @@ fn main() -> rooco::Result<()> {
         drop: drop.to_vec(),
         ..Default::default()
     };
-    for (name, options) in [("every row", OrderOptions::default()), ("64 rows in 2048", OrderOptions::beside_a_fit())] {
+    for (name, options) in [("every row", OrderOptions::default()), ("64 rows in 4096", OrderOptions::beside_a_fit())] {
         let options = OrderOptions { frozen_loss: false, ..options };
         let mut test = OrderTest::new(1, options.clone())?;
         let mut stream = open(&Input::expand(file)?, &reading)?;

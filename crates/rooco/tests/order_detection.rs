@@ -26,7 +26,7 @@ fn sign(condition: bool) -> f64 {
     if condition { 1.0 } else { -1.0 }
 }
 
-/// Both ways of looking must see it (at one row in 32, in a stream ten times as long) and blame the label, with at least this
+/// Both ways of looking must see it (at one row in 64, in a stream ten times as long) and blame the label, with at least this
 /// evidence (log10). `row` makes row t of so many.
 fn label_is_blamed(name: &str, evidence: f64, by_row: u64, row: impl Fn(usize, usize, &mut Random) -> f64) {
     let every_row = report(OrderOptions::default(), T, |t, random| (row(t, T, random), noise(random)));

@@ -97,9 +97,9 @@ impl Default for OrderOptions {
 }
 
 impl OrderOptions {
-    /// The same test at a small fraction of the cost: 64 neighbouring rows in every 2048.
+    /// The same test at a small fraction of the cost: 64 neighbouring rows in every 4096.
     pub fn beside_a_fit() -> Self {
-        OrderOptions { sampling: Sampling::Bursts { length: 64, period: 2048 }, ..Self::default() }
+        OrderOptions { sampling: Sampling::Bursts { length: 64, period: 4096 }, ..Self::default() }
     }
 
     fn check(&self) -> Result<()> {
