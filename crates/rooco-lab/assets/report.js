@@ -43,14 +43,16 @@ function lines(values, o) {
   const y = field => ({ field, type: "quantitative", scale: { type: "log", nice: false }, axis: axis(o.yTitle) });
   const c = colour(o.series, unique(values.map(v => v[o.series])), o.seriesTitle || "algorithm");
   const layer = [];
-  if (o.low) layer.push({ mark: { type: "area", clip: true }, transform: [{ filter: `datum.${o.low} > 0` }], encoding: {
-    x, y: y(o.low), y2: { field: o.high }, color: { ...c }, opacity: { condition: { param: "pick", value: 0.18 }, value: 0.02 } } });
-  layer.push({ params: [pick(o.series)], mark: { type: "line", strokeWidth: 2, point: values.length < 400 && !o.noPoints ? { size: 28 } : false },
+  layer.push({ mark: { type: "line", strokeWidth: 2, point: values.length < 400 && !o.noPoints ? { size: 28 } : false },
     transform: [{ filter: `datum.${o.y} > 0` }],
     encoding: { x, y: y(o.y), color: c, opacity: faded, tooltip: o.tooltip } });
+  if (o.low) layer.push({ mark: { type: "area", clip: true }, transform: [{ filter: `datum.${o.low} > 0` }], encoding: {
+    x, y: y(o.low), y2: { field: o.high }, color: { ...c }, opacity: { condition: { param: "pick", value: 0.18 }, value: 0.02 } } });
   if (o.bounds && o.bounds.length) layer.push({ data: { values: o.bounds }, mark: { type: "line", strokeDash: [6, 4], strokeWidth: 1.5, point: { size: 16 } },
     encoding: { x, y: y("bound"), color: { ...c, field: "algorithm" }, detail: { field: "bound_name" }, opacity: faded,
       tooltip: [{ field: "bound_name", title: "bound" }, { field: "algorithm" }, { field: "t", title: "T", format: "," }, { field: "bound", title: "value", format: ".4g" }] } });
+  // The legend is made by the first layer, the lines: only there does it take clicks.
+  layer[0].params = [pick(o.series)];
   return { title: { text: o.title, subtitle: o.subtitle, anchor: "start" }, width: "container", height: 300, data: { values }, layer };
 }
 function chart(parent, spec, id) {

@@ -103,20 +103,23 @@ try {
   check(/\d/.test(tip), `hover shows numbers: ${tip.replace(/\s+/g, " ").slice(0, 90)}`);
   await send("Input.dispatchMouseEvent", { type: "mouseMoved", x: 2, y: 2 });
 
-  // Toggle: a click on a legend entry leaves less ink of the others' colours.
-  const inkOfFirst = async () => (await run(INK))[0].colours;
-  const before = await inkOfFirst();
-  let after = before;
-  // The legend stands on the right, wherever its longest name lets it begin.
-  const spots = [0.95, 0.9, 0.85, 0.8, 0.75, 0.7].flatMap(x => Array.from({ length: 24 }, (_, k) => ({ x, y: 0.08 + 0.02 * k })));
-  for (const at of spots) {
-    if (after < before) break;
-    const spot = { x: rect.x + rect.w * at.x, y: rect.y + rect.h * at.y, button: "left", clickCount: 1 };
-    await send("Input.dispatchMouseEvent", { type: "mousePressed", ...spot });
-    await send("Input.dispatchMouseEvent", { type: "mouseReleased", ...spot });
-    await settle();
-    after = await inkOfFirst();
-  }
+  // Toggle: a click on a name in the legend fades the other series. The scene graph says where the name stands.
+  const spot = await run(`window.drawn.then(views => {
+    const view = views[0].view, canvas = document.querySelector(".chart canvas").getBoundingClientRect(), origin = view.origin(), found = [];
+    const walk = (mark, x0, y0) => (mark.items ?? []).forEach(item => {
+      const x = x0 + (item.x ?? 0), y = y0 + (item.y ?? 0);
+      // The bounds of a label are relative to its group, not to itself.
+      if (mark.role === "legend-label") found.push({ x: x0 + (item.bounds.x1 + item.bounds.x2) / 2, y: y0 + (item.bounds.y1 + item.bounds.y2) / 2 });
+      (item.items ?? []).forEach(inner => walk(inner, x, y));
+    });
+    walk(view.scenegraph().root, 0, 0);
+    return found.length ? { x: canvas.x + origin[0] + found[0].x, y: canvas.y + origin[1] + found[0].y } : null;
+  })`);
+  const coloursOfFirst = async () => (await run(INK))[0].colours;
+  const before = await coloursOfFirst();
+  for (const type of ["mouseMoved", "mousePressed", "mouseReleased"]) await send("Input.dispatchMouseEvent", { type, ...spot, button: type === "mouseMoved" ? "none" : "left", clickCount: 1 });
+  await settle();
+  const after = await coloursOfFirst();
   check(after < before, `a click on a legend fades the other series (${before} colours, then ${after})`);
 
   await run("document.getElementById('theme').click()");
