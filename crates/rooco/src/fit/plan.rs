@@ -1,7 +1,7 @@
 //! From options and the first rows to a learner: which loss, which constants, what is guaranteed.
 
 use super::{Choice, Options};
-use crate::algorithm::{Algorithm, Auto, Learner, Memory, Pull, Settings, Task};
+use crate::algorithm::{Algorithm, Auto, AutoClasses, Learner, Memory, Pull, Settings, Task};
 use crate::domain::{self, Domain};
 use crate::draw::{Keep, Past};
 use crate::error::{Error, Result};
@@ -117,6 +117,14 @@ fn task(spec: &LossSpec, algorithm: Algorithm, domain: Box<dyn Domain>, schema: 
 
 /// The no-tuning learner for a loss.
 fn auto(spec: &LossSpec) -> Result<Box<dyn Learner>> {
+    if let (Base::Softmax { classes }, None) = (&spec.base, &spec.correction) {
+        if spec.l2 > 0.0 {
+            return Err(Error::Unsupported(
+                "the default algorithm takes no L2 with more than two classes; choose --algorithm sgd with it".into(),
+            ));
+        }
+        return Ok(Box::new(AutoClasses::new(*classes)?));
+    }
     with_pointwise!(spec, loss => Ok(Box::new(Auto::new(loss).with_l2(spec.l2)?)))
 }
 

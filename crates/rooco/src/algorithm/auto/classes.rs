@@ -11,6 +11,7 @@ use super::score::{RowLosses, Scores};
 use super::{CANDIDATES, FLUSH, LANES, RARE, WARM_UP, holdout, vector};
 use crate::algorithm::{Learner, Played};
 use crate::error::{Error, Result};
+use crate::model::Linear;
 use crate::row::{Features, Row};
 use crate::state::State;
 
@@ -366,8 +367,16 @@ impl Learner for AutoClasses {
         Ok(Played { t: self.rows, loss })
     }
 
+    fn outputs(&self) -> usize {
+        self.k
+    }
+
+    fn model(&self) -> Linear {
+        AutoClasses::model(self).into()
+    }
+
     fn played(&self) -> Vec<f64> {
-        self.model().weights
+        AutoClasses::model(self).weights
     }
 
     fn rounds(&self) -> u64 {

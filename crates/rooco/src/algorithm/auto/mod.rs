@@ -527,8 +527,7 @@ impl<P: AutoLoss> Learner for Auto<P> {
     }
 
     fn model(&self) -> Linear {
-        let m = Auto::model(self);
-        Linear { outputs: 1, weights: m.weights, limits: Some(m.limits), offset: vec![m.offset] }
+        Auto::model(self).into()
     }
 
     fn played(&self) -> Vec<f64> {

@@ -1,5 +1,6 @@
 //! The learned model, written out.
 
+use crate::model::Linear;
 use crate::row::Features;
 
 /// offset + Σ w_i·x_i, each x_i first clamped to ±limit_i: linear on the range of the training data and flat outside it.
@@ -15,6 +16,12 @@ pub struct ClampedModel {
     pub limits: Vec<f64>,
     /// Added to every score: the mean of the targets of a regression, else 0.
     pub offset: f64,
+}
+
+impl From<ClampedModel> for Linear {
+    fn from(m: ClampedModel) -> Self {
+        Linear { offset: vec![m.offset; m.outputs], outputs: m.outputs, weights: m.weights, limits: Some(m.limits) }
+    }
 }
 
 impl ClampedModel {
