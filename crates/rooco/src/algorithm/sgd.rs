@@ -292,7 +292,10 @@ impl<L: Loss> Learner for Sgd<L> {
             apply(&mut self.w, eta, drawn, &self.g, &self.g_past, z, self.loss.anchor());
         }
         self.domain.project_weights(&mut self.w);
-        self.w.average(t + 1);
+        // The mean that is played after τ is that of w_1..w_τ: the last step's w_{τ+1} does not enter it.
+        if self.play.frozen_after().is_none_or(|tau| t < tau) {
+            self.w.average(t + 1);
+        }
         self.w.settle();
         self.draw.keep(t, z)?;
         self.t = t;

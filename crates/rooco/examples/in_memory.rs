@@ -1,0 +1,99 @@
+//! The inner loop alone: one pass over rows in memory, row by row, CPU time per row.
+//!
+//! ```text
+//! cargo run --release --example in_memory [-- a|b|c [rows]]
+//! ```
+//!
+//! The shapes are those of bench/speed.py: a is 20 dense columns (squared loss), b 100 dense columns (logistic), c 75 of 50,000
+//! (logistic). `plain` plays the last iterate, `sgd` the poly3 average, `auto` is the no-tuning default.
+
+use rooco::algorithm::{Auto, Cap, Curvature, Task, ogd, sgd};
+use rooco::domain::WholeSpace;
+use rooco::loss::{Linear, Logistic, Squared};
+use rooco::rng::{Purpose, Random};
+use rooco::{Learner, Loss, Result, Row};
+
+fn cpu_seconds() -> f64 {
+    // utime and stime in ticks of 1/100 s; the name in field 2 may contain blanks.
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+    let ticks = |k: usize| fields.get(k).and_then(|f| f.parse::<f64>().ok()).unwrap_or(f64::NAN);
+    (ticks(11) + ticks(12)) / 100.0
+}
+
+/// Flat arrays, like a numpy or CSR matrix.
+struct Data {
+    x: Vec<f64>,
+    index: Vec<u32>,
+    y: Vec<f64>,
+    width: usize,
+}
+
+impl Data {
+    fn new(rows: usize, width: usize, features: u64, classes: bool) -> Self {
+        let mut r = Random::new(1, Purpose::Data);
+        let sparse = features > width as u64;
+        let (mut x, mut index, mut y) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..rows {
+            let mut columns: Vec<u32> = if sparse { (0..width).map(|_| r.below(features) as u32).collect() } else { vec![] };
+            columns.sort_unstable();
+            columns.dedup();
+            columns.resize(if sparse { width } else { 0 }, features as u32);
+            index.extend(columns);
+            let start = x.len();
+            x.extend((0..width).map(|_| r.normal()));
+            let p = x[start] - x[start + 1] + 0.3 * r.normal();
+            y.push(if classes { p.signum() } else { p });
+        }
+        Data { x, index, y, width }
+    }
+
+    fn row(&self, i: usize) -> Row<'_> {
+        let range = i * self.width..(i + 1) * self.width;
+        if self.index.is_empty() {
+            Row::dense(&self.x[range], self.y[i])
+        } else {
+            Row::sparse(&self.index[range.clone()], &self.x[range], self.y[i])
+        }
+    }
+}
+
+fn measure(set: &str, name: &str, data: &Data, make: &dyn Fn() -> Result<Box<dyn Learner>>) -> Result<()> {
+    let rows = data.y.len();
+    let mut best = f64::INFINITY;
+    for _ in 0..3 {
+        let mut learner = make()?;
+        let started = cpu_seconds();
+        let mut total = 0.0;
+        for i in 0..rows {
+            total += learner.observe(data.row(i))?.loss;
+        }
+        assert!(total.is_finite());
+        best = best.min(cpu_seconds() - started);
+    }
+    println!("{set}  {name:<6} {:>8.1} ns/row  {:>6.2} M rows/s", 1e9 * best / rows as f64, rows as f64 / best / 1e6);
+    Ok(())
+}
+
+fn run(set: &str, data: &Data, loss: impl Loss + Copy + 'static, beta: f64, auto: &dyn Fn() -> Box<dyn Learner>) -> Result<()> {
+    let task = move || Task::new(loss, WholeSpace);
+    measure(set, "plain", data, &move || Ok(Box::new(ogd(task(), beta, 1.0)?)))?;
+    measure(set, "sgd", data, &move || Ok(Box::new(sgd(task(), Curvature::new(beta, beta / 1e4)?, Cap::InverseBeta)?)))?;
+    measure(set, "auto", data, &|| Ok(auto()))
+}
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let wanted = arguments.first().map_or("abc", String::as_str);
+    let rows = |default: usize| arguments.get(1).and_then(|r| r.parse().ok()).unwrap_or(default);
+    if wanted.contains('a') {
+        run("a", &Data::new(rows(1_000_000), 20, 20, false), Linear(Squared), 40.0, &|| Box::new(Auto::new(Squared)))?;
+    }
+    if wanted.contains('b') {
+        run("b", &Data::new(rows(500_000), 100, 100, true), Linear(Logistic), 50.0, &|| Box::new(Auto::new(Logistic)))?;
+    }
+    if wanted.contains('c') {
+        run("c", &Data::new(rows(400_000), 75, 50_000, true), Linear(Logistic), 40.0, &|| Box::new(Auto::new(Logistic)))?;
+    }
+    Ok(())
+}
