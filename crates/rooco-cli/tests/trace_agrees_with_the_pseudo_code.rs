@@ -40,7 +40,7 @@ fn problem(loss: &str, domain: Value) -> Value {
             p["y"] = x.iter().map(|x| json!(x[0] - 0.5 * x[1] + 0.1 * r.normal())).collect();
             p["x"] = json!(x);
             p["sigma2"] = json!([0.05, 0.1]);
-            (p["beta"], p["lambda"]) = (json!(6.0), json!(0.5));
+            (p["beta"], p["lambda"]) = (json!(5.0), json!(0.5));
         }
         _ => {
             let x: Vec<[f64; 2]> = (0..T).map(|t| [(t as f64).sin(), (t as f64 * 1.7).cos()]).collect();

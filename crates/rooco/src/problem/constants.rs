@@ -132,7 +132,8 @@ impl<L: Loss> Problem<L> {
             centred += g.iter().zip(&mean).map(|(g, m)| (g - m) * (g - m)).sum::<f64>();
         }
         let t = self.len() as f64;
-        ((square / t).sqrt(), (centred / t).sqrt())
+        // Centring cannot add noise; at an interior minimum the two are equal, and rounding must not say otherwise.
+        ((square / t).sqrt(), (centred.min(square) / t).sqrt())
     }
 
     fn compute_geometry(&self) -> Result<Geometry> {
