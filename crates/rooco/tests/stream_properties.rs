@@ -4,7 +4,10 @@
 use proptest::prelude::*;
 use rooco::stream::{Format, Input, Options, TargetKind, open};
 
-fn rows(format: Format, bytes: Vec<u8>, options: Options) -> rooco::Result<Vec<(Vec<(usize, u64)>, u64, u64)>> {
+/// (coordinate, bits) pairs, bits of y, bits of the weight.
+type Bits = (Vec<(usize, u64)>, u64, u64);
+
+fn rows(format: Format, bytes: Vec<u8>, options: Options) -> rooco::Result<Vec<Bits>> {
     let options = Options { format: Some(format), ahead: false, ..options };
     let mut stream = open(&[Input::bytes("x", bytes)], &options)?;
     let mut rows = Vec::new();

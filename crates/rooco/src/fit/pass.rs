@@ -188,13 +188,13 @@ impl Pass {
     fn row(&mut self, z: Row<'_>, watch: &mut dyn Watch) -> Result<()> {
         self.rows += 1;
         let predictions = watch.wants_predictions();
-        if let Some((random, metrics)) = &mut self.holdout {
-            if random.uniform() < self.options.holdout {
-                self.plan.learner.scores(z.x, &mut self.scores);
-                let loss = score_loss(self.plan.score_loss.as_ref(), &self.scores, z);
-                metrics.add(&self.scores, z.y, z.weight, loss);
-                return if predictions { watch.predicted(&self.scores, self.plan.kind) } else { Ok(()) };
-            }
+        if let Some((random, metrics)) = &mut self.holdout
+            && random.uniform() < self.options.holdout
+        {
+            self.plan.learner.scores(z.x, &mut self.scores);
+            let loss = score_loss(self.plan.score_loss.as_ref(), &self.scores, z);
+            metrics.add(&self.scores, z.y, z.weight, loss);
+            return if predictions { watch.predicted(&self.scores, self.plan.kind) } else { Ok(()) };
         }
         if predictions {
             self.plan.learner.scores(z.x, &mut self.scores);
