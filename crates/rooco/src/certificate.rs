@@ -15,6 +15,7 @@
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::kernel::dot;
+use crate::linalg::Symmetric;
 
 /// **9a.** For w in W, F λ-strongly convex on W, g = ∇F(w) and v = Π(w - g/λ):
 ///
@@ -45,6 +46,39 @@ pub fn gap_curvature(domain: &dyn Domain, mu: f64, w: &[f64], g: &[f64]) -> f64 
     }
     let downhill: Vec<f64> = g.iter().map(|g| -g).collect();
     domain.curved_support(&downhill, -mu, w).max(0.0)
+}
+
+/// **9b in the metric of the curvature.** If F - ½wᵀCw is convex on W (C the mean of the rows' minorants, the Hessian for quadratics),
+/// F(v) ≥ F(w) + ⟨g, v - w⟩ + ½(v - w)ᵀC(v - w) for v in W. With A = C + εI, ε ≥ 0, and r ≥ ‖v - w‖ on W this is at least
+/// F(w) - ½gᵀA⁻¹g - ½εr². The best of several ε, each with the error of its linear system added. Far below 9a where features have
+/// different units; exact for quadratics without constraints.
+///
+/// `lambda` is at most the smallest eigenvalue of C, and `slack` bounds the error of C. Infinite if W has no end and C is not
+/// positive definite.
+pub fn gap_metric(c: &Symmetric, lambda: f64, slack: f64, radius: f64, g: &[f64]) -> f64 {
+    let scale = (0..c.dim()).map(|i| c.at(i, i).abs()).fold(0.0, f64::max).max(-lambda);
+    let grid = (1..=14).map(|k| scale * 10f64.powi(-k)).filter(|_| radius.is_finite());
+    let mut best = f64::INFINITY;
+    for extra in std::iter::once(0.0).chain(grid) {
+        let epsilon = if extra == 0.0 { 0.0 } else { extra + (-lambda).max(0.0) };
+        let least = lambda + epsilon - 2.0 * slack;
+        if least.is_nan() || least <= 0.0 {
+            continue;
+        }
+        let mut a = c.clone();
+        a.add_identity(epsilon - slack);
+        let Some(s) = a.solve(g) else { continue };
+        let mut left = vec![0.0; g.len()];
+        a.times(&s, &mut left);
+        left.iter_mut().zip(g).for_each(|(left, g)| *left = g - *left);
+        // gᵀA⁻¹g = ⟨g, s⟩ + ⟨left, s⟩ + leftᵀA⁻¹left.
+        let far = if epsilon == 0.0 { 0.0 } else { epsilon * radius * radius };
+        let gap = 0.5 * (dot(g, &s) + dot(&left, &s).abs() + dot(&left, &left) / least + far);
+        if gap >= 0.0 {
+            best = best.min(gap);
+        }
+    }
+    best
 }
 
 /// **9d.** The gradient mapping certifies the point *after* the step. With w⁺ = Π(w - ηg), 0 < η ≤ 1/β_F where β_F is a

@@ -79,6 +79,16 @@ impl Symmetric {
         }
     }
 
+    /// Keeps the first coordinates, or adds coordinates that are zero.
+    pub fn resize(&mut self, d: usize) {
+        let mut a = vec![0.0; d * d];
+        let kept = d.min(self.d);
+        for i in 0..kept {
+            a[i * d..i * d + kept].copy_from_slice(&self.row(i)[..kept]);
+        }
+        *self = Symmetric { d, a };
+    }
+
     /// *= c.
     pub fn scale(&mut self, c: f64) {
         self.a.iter_mut().for_each(|a| *a *= c);

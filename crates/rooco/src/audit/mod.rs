@@ -1,5 +1,11 @@
-//! What holds for this data? The theorems need a random order; [`order`] tests for it.
+//! What holds for this data? [`constants`] measures what the theorems need and says what they promise, [`order`] tests for the random
+//! order that they all need, and [`certify`] says after a run how good the model is at least, whatever the order was.
 
+pub mod certify;
+pub mod constants;
 pub mod order;
+mod report;
 
+pub use certify::{Certified, Certifier};
+pub use constants::{Audit, AuditReport, Counts, Verdict};
 pub use order::{OrderOptions, OrderReport, OrderTest};

@@ -15,4 +15,4 @@ mod plan;
 
 pub use options::{Choice, Options};
 pub use pass::{Checkpoint, CheckpointAbout, Control, Fitted, Pass, Progress, Watch, count_learned, score_loss};
-pub use plan::Plan;
+pub use plan::{Plan, spec as loss_spec};

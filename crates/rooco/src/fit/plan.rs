@@ -79,7 +79,7 @@ const AUTO_PROMISE: &str = "no theorem of the paper covers this rule. Known: eac
      progressive loss above was paid on rows before they were learned from. --algorithm provable runs an algorithm with a proof";
 
 /// The loss that the options and the target ask for.
-fn spec(options: &Options, target: &Target) -> Result<LossSpec> {
+pub fn spec(options: &Options, target: &Target) -> Result<LossSpec> {
     let classes = target.classes().len();
     let base = match (&options.loss, classes) {
         (Some(name), _) => Base::parse(name, classes)?,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Problem;
+use super::sums::Sums;
 use crate::algorithm::Curvature;
 use crate::error::{Error, Result};
 use crate::guarantee::{Constant, Constants};
@@ -13,8 +14,6 @@ use crate::minimise::Minimum;
 
 /// Beyond this many coordinates d×d matrices and their eigenvalues take too long.
 const MAX_DIM: usize = 4000;
-/// The most multiplications that exact squares of the rows' Hessians may cost.
-const MAX_SQUARES: f64 = 2e9;
 
 /// Where L came from: the mean of ‖∇f(x; z) - ∇f(y; z)‖² is at most L⟨∇F(x) - ∇F(y), x - y⟩ on W.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +62,8 @@ pub struct Geometry {
     pub l: f64,
     /// How L was found.
     pub rule: Rule,
-    /// The mean of the curvatures that are certain: the Hessian of F for quadratics.
+    /// The mean of the curvatures that are certain: the Hessian of F for quadratics. 0×0 if there were too many coordinates for a
+    /// matrix (never for a [`Problem`]); λ is then what the β of the rows that may be non-convex leaves.
     pub mean: Symmetric,
 }
 
@@ -137,77 +137,16 @@ impl<L: Loss> Problem<L> {
     }
 
     fn compute_geometry(&self) -> Result<Geometry> {
-        let (d, domain, loss) = (self.dim, self.domain.as_ref(), &self.loss);
+        let d = self.dim;
         if d > MAX_DIM {
             return Err(Error::Unsupported(format!(
                 "the curvature of the sum is a {d}×{d} matrix, and at most {MAX_DIM} are computed; give λ yourself (an L2 term is one)"
             )));
         }
-        let share = 1.0 / self.len() as f64;
-        let (mut g, mut beta, mut beta_mean, mut beta_square) = (0.0f64, 0.0f64, 0.0, 0.0);
-        let mut mean = Symmetric::zeros(d);
-        let mut negative = Symmetric::zeros(d);
-        let mut signs_known = true;
+        let mut sums = Sums::new(&self.loss, d / self.loss.outputs().max(1), MAX_DIM).with_rows(self.len() as u64);
         for z in self.rows() {
-            let c = loss.constants(domain, z);
-            g = g.max(c.g);
-            beta = beta.max(c.beta);
-            beta_mean += share * c.beta;
-            beta_square += share * c.beta * c.beta;
-            loss.minorant(domain, z, share, &mut mean);
-            signs_known = signs_known && loss.negative_curvature(domain, z, share, &mut negative);
+            sums.add(&self.loss, self.domain.as_ref(), z);
         }
-        let (lo, hi) = mean.extreme_eigenvalues();
-        let lambda = round_down(lo, d, beta_mean);
-        let squares = if loss.is_quadratic() { self.mean_square() } else { None };
-        let beta_rms = squares.as_ref().map_or(beta_square, |s| s.extreme_eigenvalues().1.min(beta_square)).sqrt();
-
-        // The smallest L that a rule gives.
-        let mut best = (f64::INFINITY, Rule::Unknown);
-        let mut offer = |l: f64, rule: Rule| {
-            if l < best.0 {
-                best = (l, rule);
-            }
-        };
-        let n = if signs_known { negative.extreme_eigenvalues().1.max(0.0) } else { f64::INFINITY };
-        if n == 0.0 {
-            offer(beta, Rule::Convex);
-        }
-        if lambda > 0.0 {
-            if let Some(l) = squares.as_ref().and_then(|s| s.relative_to(&mean)) {
-                // Rounded up by the error of the eigenvalues, and never below λ.
-                offer((l * (1.0 + 8.0 * d as f64 * f64::EPSILON * hi / lambda)).max(lambda), Rule::Quadratic);
-            }
-            offer(beta * (1.0 + 2.0 * n / lambda), Rule::Signed);
-            offer(beta_rms * beta_rms / lambda, Rule::Smooth);
-        }
-        Ok(Geometry { g, beta, beta_rms, beta_mean, lambda, lambda_max: hi, l: best.0, rule: best.1, mean })
+        Ok(sums.finish(d, 0.0, self.domain.reach()))
     }
-
-    /// mean(A_z²) for quadratics, if it does not take too long.
-    fn mean_square(&self) -> Option<Symmetric> {
-        let (d, domain) = (self.dim, self.domain.as_ref());
-        let share = 1.0 / self.len() as f64;
-        let mut squares = Symmetric::zeros(d);
-        if self.rows().all(|z| self.loss.squared_curvature(domain, z, share, &mut squares)) {
-            return Some(squares);
-        }
-        if self.len() as f64 * (d as f64).powi(3) > MAX_SQUARES {
-            return None;
-        }
-        let mut squares = Symmetric::zeros(d);
-        for z in self.rows() {
-            let mut a = Symmetric::zeros(d);
-            self.loss.minorant(domain, z, 1.0, &mut a);
-            squares.add(share, &a.squared());
-        }
-        Some(squares)
-    }
-}
-
-/// A computed smallest eigenvalue, lowered by the error of summing and solving, because a λ that is too large makes a
-/// certificate false. What cannot be told from zero is zero.
-fn round_down(eigenvalue: f64, d: usize, scale: f64) -> f64 {
-    let error = 8.0 * (d as f64 + 4.0) * f64::EPSILON * scale.max(eigenvalue.abs());
-    if eigenvalue.abs() <= error { 0.0 } else { eigenvalue - error }
 }

@@ -4,10 +4,12 @@
 //! ([`minimise`](crate::minimise::minimise)), the regret and its relatives ([`measure`](crate::measure)).
 
 mod constants;
+mod sums;
 
 use std::sync::OnceLock;
 
 pub use constants::{Geometry, Rule};
+pub(crate) use sums::Sums;
 
 use crate::domain::Domain;
 use crate::draw::Past;

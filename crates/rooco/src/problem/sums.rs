@@ -1,0 +1,208 @@
+//! What rows add up to: slopes, curvatures and their extremes, one row at a time. For problems in memory and for audits of streams.
+
+use super::{Geometry, Rule};
+use crate::domain::Domain;
+use crate::linalg::Symmetric;
+use crate::loss::Loss;
+use crate::row::Row;
+
+/// The most multiplications that exact squares of the rows' Hessians may cost.
+const MAX_SQUARES: f64 = 2e9;
+
+/// Sums over the rows so far. The number of features may grow.
+pub(crate) struct Sums {
+    rows: u64,
+    /// T, if it is known beforehand.
+    expected: Option<u64>,
+    g: f64,
+    beta: f64,
+    beta_sum: f64,
+    beta_squares: f64,
+    /// Σ β over the rows that may be non-convex, for when there are too many coordinates for matrices.
+    nonconvex_beta: f64,
+    /// Rows of positive weight are known to be convex.
+    convex_rows: bool,
+    features: usize,
+    outputs: usize,
+    most: usize,
+    matrices: Option<Matrices>,
+}
+
+/// Sums of d×d matrices. There is always room for one feature more than was seen: no row touches it, so its diagonal holds what
+/// rows add to features that they do not have (multiples of the identity), and that is what a new feature starts from.
+struct Matrices {
+    room: usize,
+    mean: Symmetric,
+    negative: Symmetric,
+    signs_known: bool,
+    squares: Option<Symmetric>,
+    /// Multiplications spent on squares that the loss does not offer itself.
+    spent: f64,
+}
+
+impl Sums {
+    /// Nothing yet. Matrices are kept as long as w has at most `most` coordinates.
+    pub fn new(loss: &dyn Loss, features: usize, most: usize) -> Self {
+        let outputs = loss.outputs().max(1);
+        let room = features + 1;
+        let matrices = (features * outputs <= most).then(|| Matrices {
+            room,
+            mean: Symmetric::zeros(room * outputs),
+            negative: Symmetric::zeros(room * outputs),
+            signs_known: true,
+            squares: loss.is_quadratic().then(|| Symmetric::zeros(room * outputs)),
+            spent: 0.0,
+        });
+        Sums {
+            rows: 0,
+            expected: None,
+            g: 0.0,
+            beta: 0.0,
+            beta_sum: 0.0,
+            beta_squares: 0.0,
+            nonconvex_beta: 0.0,
+            convex_rows: false,
+            features,
+            outputs,
+            most,
+            matrices,
+        }
+    }
+
+    /// T is known, so that work that will not be used is not begun.
+    pub fn with_rows(self, rows: u64) -> Self {
+        Sums { expected: Some(rows), ..self }
+    }
+
+    /// Rows of positive weight are convex, which helps where there are too many coordinates for matrices.
+    pub fn with_convex_rows(self, convex_rows: bool) -> Self {
+        Sums { convex_rows, ..self }
+    }
+
+    /// Features seen, or stated at the start.
+    pub fn features(&self) -> usize {
+        self.features
+    }
+
+    /// Adds a row.
+    pub fn add(&mut self, loss: &dyn Loss, domain: &dyn Domain, z: Row<'_>) {
+        self.rows += 1;
+        let c = loss.constants(domain, z);
+        self.g = self.g.max(c.g);
+        self.beta = self.beta.max(c.beta);
+        self.beta_sum += c.beta;
+        self.beta_squares += c.beta * c.beta;
+        if !self.convex_rows || z.weight < 0.0 {
+            self.nonconvex_beta += c.beta;
+        }
+        self.features = self.features.max(loss.features(z.x));
+        if self.features * self.outputs > self.most {
+            self.matrices = None;
+        }
+        let Some(m) = &mut self.matrices else { return };
+        if self.features >= m.room {
+            // Ahead of the need, so that features that arrive one by one do not copy the matrices each time.
+            m.grow((self.features + self.features / 4 + 1).min(self.most / self.outputs + 1), self.outputs);
+        }
+        loss.minorant(domain, z, 1.0, &mut m.mean);
+        m.signs_known = m.signs_known && loss.negative_curvature(domain, z, 1.0, &mut m.negative);
+        let Some(squares) = &mut m.squares else { return };
+        // What a loss adds before it says that it does not offer squares is not used: the first row decides.
+        if m.spent == 0.0 && loss.squared_curvature(domain, z, 1.0, squares) {
+            return;
+        }
+        if m.spent == 0.0 {
+            *squares = Symmetric::zeros(m.mean.dim());
+        }
+        let cost = (m.mean.dim() as f64).powi(3);
+        m.spent += cost;
+        if m.spent.max(cost * self.expected.unwrap_or(0) as f64) > MAX_SQUARES {
+            m.squares = None;
+            return;
+        }
+        let mut a = Symmetric::zeros(m.mean.dim());
+        loss.minorant(domain, z, 1.0, &mut a);
+        squares.add(1.0, &a.squared());
+    }
+
+    /// The geometry of the mean over `d` coordinates, with an L2 term on top where max ‖w‖ on W is `reach`.
+    pub fn finish(self, d: usize, l2: f64, reach: f64) -> Geometry {
+        let t = self.rows.max(1) as f64;
+        let (beta, beta_mean) = (self.beta + l2, self.beta_sum / t + l2);
+        let g = self.g + if l2 == 0.0 { 0.0 } else { l2 * reach };
+        // (β_z + l2)² in the mean.
+        let beta_square = self.beta_squares / t + 2.0 * l2 * self.beta_sum / t + l2 * l2;
+        let nonconvex = self.nonconvex_beta / t;
+        let mut squares = None;
+        let (mean, lo, hi, n) = match self.matrices {
+            Some(m) => {
+                let fit = |mut a: Symmetric| {
+                    a.resize(d);
+                    a.scale(1.0 / t);
+                    a
+                };
+                let mut mean = fit(m.mean);
+                // (A + l2·I)² = A² + 2·l2·A + l2²·I.
+                squares = m.squares.map(fit).map(|mut s| {
+                    if l2 > 0.0 {
+                        s.add(2.0 * l2, &mean);
+                        s.add_identity(l2 * l2);
+                    }
+                    s
+                });
+                if l2 > 0.0 {
+                    mean.add_identity(l2);
+                }
+                let (lo, hi) = mean.extreme_eigenvalues();
+                let n = if m.signs_known { fit(m.negative).extreme_eigenvalues().1.max(0.0) } else { f64::INFINITY };
+                (mean, lo, hi, n)
+            }
+            // No Hessian of a row falls below -β_z.
+            None => (Symmetric::zeros(0), l2 - nonconvex, beta_mean, nonconvex),
+        };
+        let lambda = round_down(lo, d, beta_mean);
+        let beta_rms = squares.as_ref().map_or(beta_square, |s| s.extreme_eigenvalues().1.min(beta_square)).sqrt();
+
+        // The smallest L that a rule gives.
+        let mut best = (f64::INFINITY, Rule::Unknown);
+        let mut offer = |l: f64, rule: Rule| {
+            if l < best.0 {
+                best = (l, rule);
+            }
+        };
+        if n == 0.0 {
+            offer(beta, Rule::Convex);
+        }
+        if lambda > 0.0 {
+            if let Some(l) = squares.as_ref().and_then(|s| s.relative_to(&mean)) {
+                // Rounded up by the error of the eigenvalues, and never below λ.
+                offer((l * (1.0 + 8.0 * d as f64 * f64::EPSILON * hi / lambda)).max(lambda), Rule::Quadratic);
+            }
+            offer(beta * (1.0 + 2.0 * n / lambda), Rule::Signed);
+            offer(beta_rms * beta_rms / lambda, Rule::Smooth);
+        }
+        Geometry { g, beta, beta_rms, beta_mean, lambda, lambda_max: hi, l: best.0, rule: best.1, mean }
+    }
+}
+
+impl Matrices {
+    fn grow(&mut self, room: usize, outputs: usize) {
+        let spare = (self.room - 1) * outputs;
+        for a in [&mut self.mean, &mut self.negative].into_iter().chain(&mut self.squares) {
+            let old = a.dim();
+            a.resize(room * outputs);
+            for i in old..room * outputs {
+                let value = a.at(spare + i % outputs, spare + i % outputs);
+                a.add_at(i, i, value);
+            }
+        }
+        self.room = room;
+    }
+}
+
+/// A computed smallest eigenvalue, lowered by the error of summing and solving, because a λ that is too large makes a
+/// certificate false. What cannot be told from zero is zero.
+fn round_down(eigenvalue: f64, d: usize, scale: f64) -> f64 {
+    let error = 8.0 * (d as f64 + 4.0) * f64::EPSILON * scale.max(eigenvalue.abs());
+    if eigenvalue.abs() <= error { 0.0 } else { eigenvalue - error }
+}
