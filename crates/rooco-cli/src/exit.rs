@@ -8,7 +8,6 @@ pub enum Outcome {
     /// 0.
     Done,
     /// 1: the question that was asked has the answer no.
-    #[allow(dead_code, reason = "audit answers questions")]
     No,
     /// 130: stopped by Ctrl-C.
     #[allow(dead_code, reason = "fit can be interrupted")]

@@ -23,6 +23,8 @@ enum Command {
     Predict(command::predict::Arguments),
     /// Measure a model on data with known targets.
     Eval(command::eval::Arguments),
+    /// Say what is promised for these data; with --model, certify a finished model.
+    Audit(command::audit::Arguments),
     /// Show what a model file says.
     Show(command::show::Arguments),
     /// Run the main job on shipped data and explain what it shows.
@@ -39,6 +41,7 @@ fn main() -> std::process::ExitCode {
         Command::Fit(a) => command::fit::run(*a),
         Command::Predict(a) => command::predict::run(a),
         Command::Eval(a) => command::eval::run(a),
+        Command::Audit(a) => command::audit::run(a),
         Command::Show(a) => command::show::run(a),
         Command::Demo(a) => command::demo::run(a),
         Command::Lab(a) => command::lab::run(a),

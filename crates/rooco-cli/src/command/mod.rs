@@ -1,5 +1,6 @@
 //! One file a command: its arguments, and what it does.
 
+pub mod audit;
 mod data;
 pub mod demo;
 pub mod eval;

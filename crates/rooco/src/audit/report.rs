@@ -20,7 +20,9 @@ impl AuditReport {
     pub fn horizon_in_words(&self) -> Vec<String> {
         let (t, kappa) = (self.counts.rows as f64, self.kappa());
         if !kappa.is_finite() {
-            return vec!["the sum is convex, but not strongly: κ is infinite, and only the bounds for convex sums can apply".into()];
+            return vec![
+                "the sum is convex, but not strongly: κ is infinite, and only the bounds for convex sums can apply".into(),
+            ];
         }
         let mut words = Vec::new();
         words.push(match t > kappa {
@@ -28,7 +30,11 @@ impl AuditReport {
             false => format!("T ≤ κ = {}: the steps of Algorithm 1 are not even defined", short(kappa)),
         });
         words.push(match t > 2.0 * kappa {
-            true => format!("2κ = {}: Algorithm 2 learns from the first T/2κ = {} rows only", short(2.0 * kappa), short(t / (2.0 * kappa))),
+            true => format!(
+                "2κ = {}: Algorithm 2 learns from the first T/2κ = {} rows only",
+                short(2.0 * kappa),
+                short(t / (2.0 * kappa))
+            ),
             false => format!("2κ = {} is not below T: Algorithm 2 would stop learning after its first row", short(2.0 * kappa)),
         });
         words.push(match t > 6.0 * kappa {
@@ -63,12 +69,16 @@ impl AuditReport {
                     short(g.value),
                     g.value / g.trivial
                 ),
-                None if self.diameter.is_infinite() => "The bounds need a bounded domain: give --domain ball:R. Or use --algorithm auto, \
+                None if self.diameter.is_infinite() => {
+                    "The bounds need a bounded domain: give --domain ball:R. Or use --algorithm auto, \
                      which no theorem covers, and certify the model afterwards with rooco audit --model M."
-                    .into(),
-                None => "No theorem says more than G·D·T for these rows. Use --algorithm auto, and certify the model afterwards with \
+                        .into()
+                }
+                None => {
+                    "No theorem says more than G·D·T for these rows. Use --algorithm auto, and certify the model afterwards with \
                      rooco audit --model M."
-                    .into(),
+                        .into()
+                }
             },
         };
         format!("{order}{advice}")
@@ -97,7 +107,8 @@ impl fmt::Display for AuditReport {
         line("data", format!("‖x‖ ≤ {}, |y| ≤ {}, |weight| ≤ {}", short(c.max_x), short(c.max_y), short(c.max_weight)))?;
         line("slope", format!("G = {}", short(g.g)))?;
         line("smoothness", format!("β = {}, β_rms = {}", short(g.beta), short(g.beta_rms)))?;
-        let known = if self.exact { "of the mean, from all rows" } else { "a lower bound only: too many coordinates for a matrix" };
+        let known =
+            if self.exact { "of the mean, from all rows" } else { "a lower bound only: too many coordinates for a matrix" };
         line("curvature", format!("λ = {} ({known}), κ = {}", short(g.lambda), short(self.kappa())))?;
         line("L", format!("{} ({})", short(g.l), g.rule))?;
         line("order", self.order.to_string())?;

@@ -1,0 +1,107 @@
+//! `rooco audit`: what is promised, and what is certain afterwards.
+#![allow(missing_docs)]
+
+mod common;
+
+use std::fmt::Write as _;
+
+use common::{error, ok, run, table, write};
+use serde_json::Value;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text.lines().last().unwrap()).expect("JSON")
+}
+
+/// One direction has more negative weight than positive.
+fn signed() -> String {
+    let mut text = String::from("y,x1,x2,w\n");
+    for k in 0..400 {
+        let (x1, x2, w) = if k % 2 == 0 { (1.0, 0.0, 1.0) } else { (0.0, 1.0, -0.5) };
+        writeln!(text, "{},{x1},{x2},{w}", 0.01 * (k % 10) as f64).unwrap();
+    }
+    text
+}
+
+#[test]
+fn a_sum_that_is_not_convex_exits_with_1_and_the_l2_it_names_repairs_it() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "s.csv", &signed());
+    let args = ["audit", "s.csv", "--weight", "w", "--loss", "squared", "--domain", "ball:2", "--no-intercept", "--json"];
+    let out = run(dir.path(), &args);
+    assert_eq!(out.status.code(), Some(1));
+    let report = json(&String::from_utf8(out.stdout).unwrap());
+    assert_eq!(report["convex"], false);
+    assert!((report["lambda"].as_f64().unwrap() + 0.25).abs() < 1e-9, "{report}");
+    assert!((report["negative_share"].as_f64().unwrap() - 1.0 / 3.0).abs() < 1e-12);
+    assert_eq!(report["guarantees"].as_array().unwrap().len(), 0);
+    let l2 = report["l2_needed"].as_f64().unwrap();
+    assert!(l2 > 0.25 && l2 < 0.26);
+    let text = run(dir.path(), &args[..args.len() - 1]);
+    assert!(String::from_utf8(text.stdout).unwrap().contains(&format!("--l2 {l2}")));
+    let l2 = l2.to_string();
+    let repaired = json(&ok(dir.path(), &[&args[..], &["--l2", &l2]].concat()));
+    assert_eq!(repaired["convex"], true);
+    assert!(!repaired["guarantees"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn text_says_what_is_promised() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "t.csv", &table(3000, false, 1));
+    let text = ok(dir.path(), &["audit", "t.csv", "--domain", "ball:3", "--drop", "w"]);
+    for expected in
+        ["T = 3000", "d = 4", "λ = ", "burn-in of Algorithm 1", "Theorem 5", "G·D·T", "nothing speaks against", "advice"]
+    {
+        assert!(text.contains(expected), "no `{expected}` in\n{text}");
+    }
+    let unbounded = ok(dir.path(), &["audit", "t.csv", "--drop", "w"]);
+    assert!(unbounded.contains("--domain ball:R"), "{unbounded}");
+    assert!(error(dir.path(), &["audit", "t.csv", "--loss", "nonsense"]).contains("nonsense"));
+}
+
+#[test]
+fn a_sorted_file_is_found_out_and_a_shuffled_one_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = table(4000, true, 2);
+    write(dir.path(), "shuffled.csv", &text);
+    let mut lines: Vec<&str> = text.lines().skip(1).collect();
+    lines.sort();
+    write(dir.path(), "sorted.csv", &format!("y,x1,x2,x3,w\n{}\n", lines.join("\n")));
+    for (file, random) in [("shuffled.csv", true), ("sorted.csv", false)] {
+        let report = json(&ok(dir.path(), &["audit", file, "--drop", "w", "--domain", "ball:2", "--json"]));
+        assert_eq!(report["order"]["random"], random, "{file}: {report}");
+        assert_eq!(report["advice"].as_str().unwrap().contains("Shuffle"), !random);
+    }
+}
+
+#[test]
+fn a_model_is_certified_on_its_own_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "t.csv", &table(3000, false, 1));
+    write(dir.path(), "other.csv", &table(500, false, 9));
+    ok(dir.path(), &["fit", "t.csv", "--drop", "w", "--model", "m", "--quiet"]);
+    let c = json(&ok(dir.path(), &["audit", "--model", "m", "t.csv", "--json"]));
+    let (value, gap) = (c["value"].as_f64().unwrap(), c["gap"].as_f64().unwrap());
+    // The noise of 0.3 leaves 0.045; no linear model is much better.
+    assert!(gap >= 0.0 && gap < 0.01 && (0.03..0.06).contains(&value), "{c}");
+    let regret = c["regret"].as_f64().unwrap();
+    assert!(regret > 0.0 && regret < 3000.0, "{c}");
+    let text = ok(dir.path(), &["audit", "--model", "m", "t.csv"]);
+    assert!(text.contains("at most") && text.contains("with certainty"), "{text}");
+    // Other rows: a gap, and no word on the regret of a run that never saw them.
+    let c = json(&ok(dir.path(), &["audit", "--model", "m", "other.csv", "--json"]));
+    assert!(c["regret"].is_null() && c["why_no_regret"].as_str().unwrap().contains("3,000 rows"), "{c}");
+    assert!(c["gap"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn a_logistic_model_is_compared_with_a_ball() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "t.csv", &table(3000, true, 1));
+    ok(dir.path(), &["fit", "t.csv", "--drop", "w", "--l2", "0.01", "--model", "m", "--quiet"]);
+    let c = json(&ok(dir.path(), &["audit", "--model", "m", "t.csv", "--json"]));
+    assert!(c["lambda"].as_f64().unwrap() >= 0.00999 && c["gap"].is_number(), "{c}");
+    ok(dir.path(), &["fit", "t.csv", "--drop", "w", "--model", "m", "--quiet"]);
+    let c = json(&ok(dir.path(), &["audit", "--model", "m", "t.csv", "--json"]));
+    assert!(c["against"].as_str().unwrap().contains("ball") && c["gap"].is_number(), "{c}");
+}
