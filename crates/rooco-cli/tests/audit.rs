@@ -22,11 +22,29 @@ fn signed() -> String {
     text
 }
 
+fn by_target(lines: &mut [&str]) {
+    let target = |line: &str| line.split(',').next().unwrap().parse::<f64>().unwrap();
+    lines.sort_by(|a, b| target(a).total_cmp(&target(b)));
+}
+
 #[test]
 fn a_sum_that_is_not_convex_exits_with_1_and_the_l2_it_names_repairs_it() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "s.csv", &signed());
-    let args = ["audit", "s.csv", "--weight", "w", "--loss", "squared", "--domain", "ball:2", "--no-intercept", "--json"];
+    let args = [
+        "audit",
+        "s.csv",
+        "--target",
+        "y",
+        "--weight",
+        "w",
+        "--loss",
+        "squared",
+        "--domain",
+        "ball:2",
+        "--no-intercept",
+        "--json",
+    ];
     let out = run(dir.path(), &args);
     assert_eq!(out.status.code(), Some(1));
     let report = json(&String::from_utf8(out.stdout).unwrap());
@@ -48,27 +66,27 @@ fn a_sum_that_is_not_convex_exits_with_1_and_the_l2_it_names_repairs_it() {
 fn text_says_what_is_promised() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "t.csv", &table(3000, false, 1));
-    let text = ok(dir.path(), &["audit", "t.csv", "--domain", "ball:3", "--drop", "w"]);
+    let text = ok(dir.path(), &["audit", "t.csv", "--domain", "ball:3", "--drop", "w", "--target", "y"]);
     for expected in
         ["T = 3000", "d = 4", "λ = ", "burn-in of Algorithm 1", "Theorem 5", "G·D·T", "nothing speaks against", "advice"]
     {
         assert!(text.contains(expected), "no `{expected}` in\n{text}");
     }
-    let unbounded = ok(dir.path(), &["audit", "t.csv", "--drop", "w"]);
+    let unbounded = ok(dir.path(), &["audit", "t.csv", "--drop", "w", "--target", "y"]);
     assert!(unbounded.contains("--domain ball:R"), "{unbounded}");
-    assert!(error(dir.path(), &["audit", "t.csv", "--loss", "nonsense"]).contains("nonsense"));
+    assert!(error(dir.path(), &["audit", "t.csv", "--target", "y", "--domain", "cube:1"]).contains("cube:1"));
 }
 
 #[test]
 fn a_sorted_file_is_found_out_and_a_shuffled_one_is_not() {
     let dir = tempfile::tempdir().unwrap();
-    let text = table(4000, true, 2);
+    let text = table(4000, false, 2);
     write(dir.path(), "shuffled.csv", &text);
     let mut lines: Vec<&str> = text.lines().skip(1).collect();
-    lines.sort();
+    by_target(&mut lines);
     write(dir.path(), "sorted.csv", &format!("y,x1,x2,x3,w\n{}\n", lines.join("\n")));
     for (file, random) in [("shuffled.csv", true), ("sorted.csv", false)] {
-        let report = json(&ok(dir.path(), &["audit", file, "--drop", "w", "--domain", "ball:2", "--json"]));
+        let report = json(&ok(dir.path(), &["audit", file, "--drop", "w", "--target", "y", "--domain", "ball:2", "--json"]));
         assert_eq!(report["order"]["random"], random, "{file}: {report}");
         assert_eq!(report["advice"].as_str().unwrap().contains("Shuffle"), !random);
     }
@@ -79,7 +97,7 @@ fn a_model_is_certified_on_its_own_rows() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "t.csv", &table(3000, false, 1));
     write(dir.path(), "other.csv", &table(500, false, 9));
-    ok(dir.path(), &["fit", "t.csv", "--drop", "w", "--model", "m", "--quiet"]);
+    ok(dir.path(), &["fit", "t.csv", "--drop", "w", "--target", "y", "--model", "m", "--quiet"]);
     let c = json(&ok(dir.path(), &["audit", "--model", "m", "t.csv", "--json"]));
     let (value, gap) = (c["value"].as_f64().unwrap(), c["gap"].as_f64().unwrap());
     // The noise of 0.3 leaves 0.045; no linear model is much better.
@@ -98,10 +116,32 @@ fn a_model_is_certified_on_its_own_rows() {
 fn a_logistic_model_is_compared_with_a_ball() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "t.csv", &table(3000, true, 1));
-    ok(dir.path(), &["fit", "t.csv", "--drop", "w", "--l2", "0.01", "--model", "m", "--quiet"]);
+    ok(dir.path(), &["fit", "t.csv", "--drop", "w", "--target", "y", "--l2", "0.01", "--model", "m", "--quiet"]);
     let c = json(&ok(dir.path(), &["audit", "--model", "m", "t.csv", "--json"]));
     assert!(c["lambda"].as_f64().unwrap() >= 0.00999 && c["gap"].is_number(), "{c}");
-    ok(dir.path(), &["fit", "t.csv", "--drop", "w", "--model", "m", "--quiet"]);
+    ok(dir.path(), &["fit", "t.csv", "--drop", "w", "--target", "y", "--model", "m", "--quiet"]);
     let c = json(&ok(dir.path(), &["audit", "--model", "m", "t.csv", "--json"]));
     assert!(c["against"].as_str().unwrap().contains("ball") && c["gap"].is_number(), "{c}");
+}
+
+#[test]
+fn fit_warns_of_sorted_rows_certifies_on_request_and_learns_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = table(40_000, false, 4);
+    let mut lines: Vec<&str> = text.lines().skip(1).collect();
+    by_target(&mut lines);
+    write(dir.path(), "sorted.csv", &format!("y,x1,x2,x3,w\n{}\n", lines.join("\n")));
+    write(dir.path(), "t.csv", &text);
+    let args = |file: &'static str, model: &'static str| {
+        ["fit", file, "--target", "y", "--drop", "w", "--quiet", "--json", "--model", model]
+    };
+    let out = run(dir.path(), &args("sorted.csv", "a"));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("not in random order"), "{out:?}");
+    assert_eq!(json(&String::from_utf8(out.stdout).unwrap())["order"]["random"], false);
+    let quiet = run(dir.path(), &[&args("sorted.csv", "b")[..], &["--no-order-test"]].concat());
+    assert!(quiet.status.success() && quiet.stderr.is_empty(), "{quiet:?}");
+    assert_eq!(std::fs::read(dir.path().join("a")).unwrap(), std::fs::read(dir.path().join("b")).unwrap());
+    let summary = json(&ok(dir.path(), &[&args("t.csv", "c")[..], &["--certify"]].concat()));
+    assert_eq!(summary["order"]["random"], true);
+    assert!(summary["certificate"]["gap"].as_f64().unwrap() < 0.01 && summary["certificate"]["regret"].is_number(), "{summary}");
 }

@@ -17,6 +17,7 @@ use rooco::model::file;
 use rooco::stream::{Missing, Schema, Stream};
 use serde_json::json;
 
+use super::audit;
 use super::data::{DataArguments, two_numbers};
 use crate::exit::Outcome;
 use crate::output::{Progress, summary};
@@ -127,6 +128,14 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
 
+    /// Certify the model at once, by a second pass over the data: how far it is at most from the best one, and the regret at most.
+    #[arg(long)]
+    pub certify: bool,
+
+    /// Do not test on the side whether the rows are in random order.
+    #[arg(long)]
+    pub no_order_test: bool,
+
     /// One JSON object a line instead of text; the last has "type":"summary".
     #[arg(long)]
     pub json: bool,
@@ -144,6 +153,9 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     }
     if a.every == 0 {
         bail!("--every 0: give the rows between two checkpoints");
+    }
+    if a.certify && !a.data.can_be_read_again() {
+        bail!("--certify reads the data a second time, and standard input can be read only once: put the data in a file");
     }
     let algorithm = Choice::parse(&a.algorithm)?;
     let mut stream = a.data.open_for(a.loss.as_deref())?;
@@ -164,6 +176,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             ..Default::default()
         },
         holdout: a.holdout,
+        order_test: !a.no_order_test,
         ..Default::default()
     };
     let from = match &a.resume {
@@ -192,10 +205,24 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     }
     let seconds = started.elapsed().as_secs_f64();
     let rows = stream.position().rows;
+    let certified = match a.certify {
+        true => Some(audit::certify(&fitted.model, &a.data, None, a.quiet || a.json)?),
+        false => None,
+    };
+    if let Some(order) = fitted.order.as_ref().filter(|o| !o.random_order()) {
+        eprintln!("rooco: {order}");
+    }
     if a.json {
-        writeln!(std::io::stdout(), "{}", summary::json(&fitted.model, rows, seconds))?;
+        let mut line = summary::json(&fitted.model, rows, seconds);
+        line["order"] =
+            json!(fitted.order.as_ref().map(|o| json!({"random": o.random_order(), "row": o.crossed(), "text": o.to_string()})));
+        line["certificate"] = json!(certified.as_ref().map(|c| audit::certificate_json(&fitted.model, c)));
+        writeln!(std::io::stdout(), "{line}")?;
     } else {
         write!(std::io::stdout(), "{}", summary::text(&fitted.model, rows, seconds, a.model.as_deref()))?;
+        if let Some(c) = &certified {
+            write!(std::io::stdout(), "{}", audit::certificate_text(&fitted.model, c))?;
+        }
     }
     Ok(Outcome::Done)
 }

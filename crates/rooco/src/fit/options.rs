@@ -23,6 +23,8 @@ pub struct Options {
     pub holdout: f64,
     /// Rows that constants may be estimated from.
     pub calibration_rows: usize,
+    /// Whether the order of the rows is tested on the side. It changes no number of the model.
+    pub order_test: bool,
 }
 
 /// Which algorithm runs.
@@ -65,6 +67,7 @@ impl Default for Options {
             settings: Settings::default(),
             holdout: 0.0,
             calibration_rows: 1000,
+            order_test: true,
         }
     }
 }

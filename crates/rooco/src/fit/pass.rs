@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Options, Plan};
+use crate::audit::{OrderOptions, OrderReport, OrderTest};
 use crate::draw::Past;
 use crate::error::{Error, Result};
 use crate::metrics::{Baseline, Figures, Kind, Metrics};
@@ -95,6 +96,8 @@ pub struct Fitted {
     pub model: Model,
     /// True if the watcher stopped it before the end.
     pub stopped: bool,
+    /// Is the stream in random order? `None` if that was not tested.
+    pub order: Option<OrderReport>,
 }
 
 /// A pass in progress.
@@ -110,6 +113,7 @@ pub struct Pass {
     negative_weight: f64,
     baseline: Baseline,
     holdout: Option<(Random, Metrics)>,
+    order: Option<OrderTest>,
     scores: Vec<f64>,
     since: (f64, f64),
 }
@@ -129,7 +133,7 @@ impl Pass {
             return Err(Error::Empty);
         }
         let plan = Plan::new(options, stream.schema(), &first)?;
-        let mut pass = Pass::new(plan, options.clone());
+        let mut pass = Pass::new(plan, options.clone())?;
         let mut skip = 0;
         if let Some(checkpoint) = from {
             pass.resume(checkpoint)?;
@@ -164,10 +168,18 @@ impl Pass {
         pass.finish(stream, false)
     }
 
-    fn new(plan: Plan, options: Options) -> Self {
+    fn new(plan: Plan, options: Options) -> Result<Self> {
+        // A few rows in every 2048, with a generator of its own: cheap, and no number of the model changes.
+        let order = match options.order_test {
+            true => {
+                Some(OrderTest::new(options.settings.seed, OrderOptions { frozen_loss: false, ..OrderOptions::beside_a_fit() })?)
+            }
+            false => None,
+        };
         let holdout =
             (options.holdout > 0.0).then(|| (Random::new(options.settings.seed, Purpose::Holdout), Metrics::new(plan.kind)));
-        Pass {
+        Ok(Pass {
+            order,
             scores: vec![0.0; plan.spec.base.outputs()],
             plan,
             options,
@@ -180,13 +192,16 @@ impl Pass {
             baseline: Baseline::default(),
             holdout,
             since: (0.0, 0.0),
-        }
+        })
     }
 
     /// One row: hold it out, or play, pay and learn.
     #[inline]
     fn row(&mut self, z: Row<'_>, watch: &mut dyn Watch) -> Result<()> {
         self.rows += 1;
+        if let Some(order) = &mut self.order {
+            order.observe(z, None);
+        }
         let predictions = watch.wants_predictions();
         if let Some((random, metrics)) = &mut self.holdout
             && random.uniform() < self.options.holdout
@@ -252,6 +267,9 @@ impl Pass {
             state.put_u64("pass.holdout", [random.used()]);
             state.put_all("pass.metrics.", metrics.save());
         }
+        if let Some(order) = &self.order {
+            state.put_all("pass.order.", order.save());
+        }
         let about =
             CheckpointAbout { rows: self.rows, options: self.options.fingerprint(), version: env!("CARGO_PKG_VERSION").into() };
         Ok(Checkpoint { about, state })
@@ -277,6 +295,9 @@ impl Pass {
         if let Some((random, metrics)) = &mut self.holdout {
             random.skip(state.counter("pass.holdout")?);
             metrics.load(&state.part("pass.metrics."))?;
+        }
+        if let Some(order) = &mut self.order {
+            order.load(&state.part("pass.order."))?;
         }
         Ok(())
     }
@@ -309,7 +330,7 @@ impl Pass {
                 limits.resize(features, 0.0);
             }
         }
-        Ok(Fitted { model: Model { about, linear }, stopped })
+        Ok(Fitted { model: Model { about, linear }, stopped, order: self.order.as_ref().map(OrderTest::report) })
     }
 
     /// The loss of the best constant, where it has a closed form.
