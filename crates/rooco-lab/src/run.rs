@@ -111,6 +111,10 @@ pub struct Results {
     pub cells: Vec<Cell>,
 }
 
+/// Problems whose rows together are no more than this are in memory at the same time.
+const BATCH_ROWS: u64 = 400_000;
+/// Problem, T, orders, data set.
+type Group = (usize, u64, u64, u64);
 /// Problem, T, data set, algorithm.
 type Key = (String, u64, u64, String);
 /// Problem, T, data set.
@@ -143,7 +147,7 @@ pub fn run(
         .build()
         .map_err(|e| Error::Unsupported(format!("the threads could not be started: {e}")))?;
 
-    let groups: Vec<(usize, u64, u64, u64)> = (0..experiment.problems.len())
+    let groups: Vec<Group> = (0..experiment.problems.len())
         .flat_map(|p| experiment.horizons.iter().map(move |&(t, orders)| (p, t, orders)))
         .flat_map(|(p, t, orders)| (0..experiment.instances).map(move |i| (p, t, orders, i)))
         .collect();
@@ -164,31 +168,49 @@ pub fn run(
         let share = left / (at_start - left).max(1.0);
         progress(Progress { done: cells.len(), total, left: start.elapsed().mul_f64(share.min(1e6)) });
     };
-    let mut new_cells = 0;
+    // What is left, cut to `stop_after` cells.
+    let mut allowed = options.stop_after.unwrap_or(usize::MAX);
+    let mut left: Vec<(Group, Vec<usize>)> = Vec::new();
     for &(p, t, orders, i) in &groups {
-        let to_do: Vec<usize> = (0..methods.len()).filter(|&m| !cells.contains_key(&key(p, t, i, m))).collect();
-        let fact_key = (experiment.problems[p].text(), t, i);
-        if to_do.is_empty() && facts.contains_key(&fact_key) {
-            continue;
+        let mut to_do: Vec<usize> = (0..methods.len()).filter(|&m| !cells.contains_key(&key(p, t, i, m))).collect();
+        to_do.truncate(allowed);
+        allowed -= to_do.len();
+        if !to_do.is_empty() {
+            left.push(((p, t, orders, i), to_do));
         }
-        let instance = experiment.problems[p].build(t, data_seed(experiment.seed, i))?;
-        facts.insert(fact_key, facts_of(&instance, &experiment.problems[p].text(), t, i));
+    }
+    // Problems are built side by side too, as many at a time as memory allows; what is finished is logged after each batch.
+    while !left.is_empty() {
+        let mut rows = 0;
+        let fits = |((_, t, ..), _): &&(Group, Vec<usize>)| {
+            rows += t;
+            rows <= BATCH_ROWS
+        };
+        let size = left.iter().take_while(fits).count();
+        let batch: Vec<_> = left.drain(..size.max(1)).collect();
         let done = Mutex::new(&mut cells);
-        let stop = options.stop_after.map(|n| n.saturating_sub(new_cells));
-        let to_do = &to_do[..to_do.len().min(stop.unwrap_or(usize::MAX))];
-        pool.install(|| {
-            to_do.par_iter().for_each(|&m| {
-                let cell = run_cell(experiment, &instance, m, i, orders);
-                let mut cells = done.lock().expect("no thread panics while it holds the cells");
-                cells.insert(key(p, t, i, m), cell);
-                report(&cells);
-            })
+        let built: Result<Vec<ProblemFacts>> = pool.install(|| {
+            batch
+                .par_iter()
+                .map(|((p, t, orders, i), to_do)| {
+                    let instance = experiment.problems[*p].build(*t, data_seed(experiment.seed, *i))?;
+                    to_do.par_iter().for_each(|&m| {
+                        let cell = run_cell(experiment, &instance, m, *i, *orders);
+                        let mut cells = done.lock().expect("no thread panics while it holds the cells");
+                        cells.insert(key(*p, *t, *i, m), cell);
+                        report(&cells);
+                    });
+                    Ok(facts_of(&instance, &experiment.problems[*p].text(), *t, *i))
+                })
+                .collect()
         });
-        new_cells += to_do.len();
-        append(&log, to_do.iter().map(|&m| &cells[&key(p, t, i, m)]), &facts[&(experiment.problems[p].text(), t, i)])?;
-        if options.stop_after.is_some_and(|n| new_cells >= n) && missing(&cells) > 0.0 {
-            return Ok(None);
+        for (((p, t, _, i), to_do), f) in batch.iter().zip(built?) {
+            append(&log, to_do.iter().map(|&m| &cells[&key(*p, *t, *i, m)]), &f)?;
+            facts.insert((f.problem.clone(), f.t, f.instance), f);
         }
+    }
+    if missing(&cells) > 0.0 {
+        return Ok(None);
     }
     let mut ordered = Vec::with_capacity(total);
     let mut problems = Vec::new();

@@ -57,7 +57,7 @@ impl DataFile {
         Ok(LossSpec { base, correction: None, l2: self.l2 })
     }
 
-    /// T rows of the file, chosen by the seed; all of them, if it has no more.
+    /// T rows of the file, chosen by the seed.
     pub fn build(&self, t: u64, seed: u64) -> Result<Instance> {
         let options = Options { target: self.target.clone(), weight: self.weight.clone(), ..Options::default() };
         let mut stream = open(&[Input::File(self.path.clone())], &options)?;
@@ -68,8 +68,9 @@ impl DataFile {
             largest = largest.max(z.x.norm());
             all.push(z);
         }
-        if all.is_empty() {
-            return Err(Error::Empty);
+        if (all.len() as u64) < t {
+            let (path, n) = (self.path.display(), all.len());
+            return Err(Error::Unsupported(format!("{path} has {n} rows, fewer than T = {t}; lower `t`")));
         }
         let scale = if self.normalise && largest > 0.0 { 1.0 / largest } else { 1.0 };
         let mut rows = Past::default();
