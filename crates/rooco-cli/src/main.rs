@@ -25,6 +25,8 @@ enum Command {
     Eval(command::eval::Arguments),
     /// Say what is promised for these data; with --model, certify a finished model.
     Audit(command::audit::Arguments),
+    /// Shuffle the lines of files larger than memory, exactly uniformly.
+    Shuffle(command::shuffle::Arguments),
     /// Show what a model file says.
     Show(command::show::Arguments),
     /// Run the main job on shipped data and explain what it shows.
@@ -42,6 +44,7 @@ fn main() -> std::process::ExitCode {
         Command::Predict(a) => command::predict::run(a),
         Command::Eval(a) => command::eval::run(a),
         Command::Audit(a) => command::audit::run(a),
+        Command::Shuffle(a) => command::shuffle::run(a),
         Command::Show(a) => command::show::run(a),
         Command::Demo(a) => command::demo::run(a),
         Command::Lab(a) => command::lab::run(a),

@@ -301,7 +301,8 @@ fn memory(a: &Arguments) -> Result<Memory> {
     })
 }
 
-fn parse_bytes(text: &str) -> std::result::Result<usize, String> {
+/// `256MiB` as bytes.
+pub fn parse_bytes(text: &str) -> std::result::Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
         "" | "b" => 1.0,

@@ -8,4 +8,5 @@ pub mod fit;
 pub mod lab;
 pub mod predict;
 pub mod show;
+pub mod shuffle;
 pub mod trace;

@@ -1,0 +1,78 @@
+//! `rooco shuffle IN... -o OUT`: an exactly uniform shuffle of files larger than memory.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use rooco::shuffle::{FileOptions, Records, ShuffleOptions, shuffle_files};
+use rooco::stream::Input;
+
+use super::fit::parse_bytes;
+use crate::exit::Outcome;
+use crate::output::words;
+
+/// Shuffle the lines of files, uniformly, in two sequential passes, whatever the size.
+///
+/// The same seed gives the same order whatever the memory limit. CSV and TSV keep their header and quoted line ends; gzip and
+/// zstd are read by content and written by name (.gz, .zst).
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Files or patterns; `-` is standard input.
+    #[arg(required = true, value_name = "IN")]
+    inputs: Vec<String>,
+
+    /// The shuffled file. It may be one of the inputs.
+    #[arg(long, short, value_name = "OUT")]
+    output: PathBuf,
+
+    /// Decides on the order.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    /// Memory for lines, keys and buffers.
+    #[arg(long, default_value = "1GiB", value_name = "BYTES", value_parser = parse_bytes)]
+    memory: usize,
+
+    /// What is shuffled: lines, csv or tsv. By default by the name of the first file; lines otherwise.
+    #[arg(long, value_parser = ["lines", "csv", "tsv"])]
+    records: Option<String>,
+
+    /// CSV and TSV: the first record is data, not a header.
+    #[arg(long)]
+    no_header: bool,
+
+    /// Where temporary files go; beside the output by default.
+    #[arg(long, value_name = "DIR")]
+    temporary: Option<PathBuf>,
+}
+
+/// Shuffles and says how many records there were.
+pub fn run(a: Arguments) -> Result<Outcome> {
+    let mut inputs = Vec::new();
+    for pattern in &a.inputs {
+        inputs.extend(Input::expand(pattern)?);
+    }
+    if inputs.is_empty() {
+        bail!("no files match");
+    }
+    let name = a.inputs[0].trim_end_matches(".gz").trim_end_matches(".zst");
+    if name.ends_with(".parquet") || name.ends_with(".arrow") {
+        bail!("{}: only line formats can be shuffled; write the data as CSV first", a.inputs[0]);
+    }
+    let kind = a.records.as_deref().unwrap_or(if name.ends_with(".csv") {
+        "csv"
+    } else if name.ends_with(".tsv") {
+        "tsv"
+    } else {
+        "lines"
+    });
+    let records = match kind {
+        "csv" => Records::Csv { delimiter: b',' },
+        "tsv" => Records::Csv { delimiter: b'\t' },
+        _ => Records::Lines,
+    };
+    let what = FileOptions { records, header: kind != "lines" && !a.no_header };
+    let how = ShuffleOptions { seed: a.seed, memory: a.memory as u64, temporary: a.temporary };
+    let done = shuffle_files(&inputs, &a.output, &how, what)?;
+    eprintln!("rooco: {} records in the order of seed {}, in {}", words::count(done.records), a.seed, a.output.display());
+    Ok(Outcome::Done)
+}
