@@ -98,10 +98,10 @@ fn sparse_and_dense_runs_agree_to_1e_12() {
                 index.iter().zip(&value).for_each(|(&i, &v)| x[i as usize] = v);
                 let a = dense.observe(Row::dense(&x, y).weighted(s)).unwrap();
                 let b = sparse.observe(Row::sparse(&index, &value, y).weighted(s)).unwrap();
-                worst = worst.max((a.loss - b.loss).abs());
+                worst = worst.max((a.loss - b.loss).abs() / (1.0 + a.loss.abs()));
             }
             for (a, b) in dense.played().iter().zip(sparse.played()) {
-                worst = worst.max((a - b).abs());
+                worst = worst.max((a - b).abs() / (1.0 + a.abs()));
             }
         }
         assert!(worst < 1e-12, "{name}: {worst}");

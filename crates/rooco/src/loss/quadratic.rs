@@ -114,9 +114,18 @@ impl Loss for Quadratic {
         RowConstants { g: g_of_quadratic(self, domain, z, beta), beta }
     }
 
-    fn minorant(&self, _: &dyn Domain, z: Row<'_>, scale: f64, c: &mut Symmetric) {
-        let a = Self::hessian(z.x, c.dim());
-        c.add(scale * z.weight, &a);
+    fn minorant(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, c: &mut Symmetric) {
+        // `c` may have room for more coordinates than the row has; the row's own length says where its numbers belong.
+        let d = match z.x {
+            Features::Dense(_) => self.features(z.x),
+            Features::Sparse { .. } => domain.dim().unwrap_or(c.dim()),
+        };
+        let a = Self::hessian(z.x, d);
+        for i in 0..d {
+            for j in i..d {
+                c.add_at(i, j, scale * z.weight * a.at(i, j));
+            }
+        }
     }
 
     fn is_quadratic(&self) -> bool {
