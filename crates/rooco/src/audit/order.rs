@@ -5,8 +5,8 @@
 //! the data, and nothing is approximate.
 //!
 //! *Method*: a score is a fixed function of a row. Its first m values only place the bins. From then on each value is ranked among
-//! those before it ([`ranks`]), which gives p-values that are independent and uniform if the order is random, and money is bet
-//! against that ([`bettor`]). The capital is the evidence: 10⁹ : 1 means that a random order lets a bettor come that far
+//! those before it (`ranks.rs`), which gives p-values that are independent and uniform if the order is random, and money is bet
+//! against that (`bettor.rs`). The capital is the evidence: 10⁹ : 1 means that a random order lets a bettor come that far
 //! with probability 10⁻⁹ at most. With k scores the test speaks up when one of them reaches k/α.
 //!
 //! *Memory*: a few kilobytes. *Time*: see [`Sampling`].
