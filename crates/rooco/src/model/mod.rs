@@ -1,7 +1,7 @@
 //! A learned model: the weights, what they mean, and how they came about.
 //!
-//! [`Linear`] is the bare prediction rule that every learner can write out. [`Model`] adds the names, the loss and the run's
-//! report, and is what the files hold (see [`mod@file`]).
+//! [`Linear`] is the bare prediction rule that every learner can write out. `Model` adds the names, the loss and the run's
+//! report, and is what the files hold (`file.rs`).
 
 use crate::row::Features;
 
