@@ -67,7 +67,7 @@ pub fn theorem_5_recursion(c: &Constants, k: f64, gamma: Option<f64>) -> Guarant
 ///
 /// [`NoiseRecursion`] is its state, round by round.
 /// The population part is (a), the distance (b) *with the positive part* (1 - 2ηλ)_+, without which it is false
-/// (tests/theorem_6_needs_the_positive_part.rs), the stability (c); docs/theory.md has the proof. The free parameters
+/// (tests/paper/theorem_6_needs_the_positive_part.rs), the stability (c); docs/theory.md has the proof. The free parameters
 /// c_t = c₀√(x_t/K) are taken from a small grid; every choice is valid, so the smallest value is.
 pub fn theorem_6(c: &Constants, k: f64, gamma: Option<f64>) -> Guarantee {
     let mut conditions = noise_conditions(c, k, gamma);

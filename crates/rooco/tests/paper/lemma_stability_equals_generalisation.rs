@@ -3,9 +3,7 @@
 //! E[f(A(S); z̃) - F(A(S))] is m/T of it. All orders, all draws, plain SGD and Algorithm 1. The stability rates of the paper and
 //! of Lemma C hold wherever their conditions do.
 
-mod enumeration;
-
-use enumeration::{Exact, Problem, frac, int, orders, paper_steps, paths, sum};
+use super::enumeration::{Exact, Problem, frac, int, orders, paper_steps, paths, sum};
 use num_traits::{FromPrimitive, Signed, ToPrimitive, Zero};
 use rooco::guarantee::{Constants, stability};
 use rooco::step::Steps;

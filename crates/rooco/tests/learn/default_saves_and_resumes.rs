@@ -1,8 +1,6 @@
 //! Save + resume = uninterrupted, bit for bit, and the written-out model predicts exactly what the learner predicts.
 
-mod default_support;
-
-use default_support::{Kind, Stream, generate, learn_all};
+use super::default_support::{Kind, Stream, generate, learn_all};
 use rooco::Learner;
 use rooco::algorithm::{Auto, AutoLoss};
 use rooco::loss::{Logistic, Squared};

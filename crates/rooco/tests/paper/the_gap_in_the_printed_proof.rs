@@ -3,11 +3,9 @@
 //! arrive before round m+1. Here the sentence is refuted by enumeration, and the repair is checked: the exact law (Lemma A) and
 //! the contraction under it (Lemma B). Theorem 1 itself is true; docs/paper.md tells the story.
 
-mod enumeration;
-
 use std::collections::BTreeMap;
 
-use enumeration::{Exact, Problem, frac, int, orders, paths, sum};
+use super::enumeration::{Exact, Problem, frac, int, orders, paths, sum};
 use num_traits::{One, Signed, Zero};
 
 /// T = 5, curvatures 2, -1, 3/2, 1, 3/2: λ = 1, β = 2.
@@ -131,6 +129,6 @@ fn lemma_a_and_lemma_b() {
             }
         }
     }
-    println!("Lemma B, largest left side over right side: {:.4}", enumeration::to_f64(&tightest.abs()));
+    println!("Lemma B, largest left side over right side: {:.4}", super::enumeration::to_f64(&tightest.abs()));
     assert!(tightest > frac(9, 10), "a bound that is never nearly met would test little");
 }

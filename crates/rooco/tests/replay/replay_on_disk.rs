@@ -1,7 +1,6 @@
 //! Algorithm 1 with its past on disk: the same bits, little memory, clear errors, and a kill at any row costs nothing.
 
-mod replay_common;
-use replay_common::*;
+use super::replay_common::*;
 use std::path::{Path, PathBuf};
 
 use rooco::draw::{Draw, Draws, Mixture, Reservoir};

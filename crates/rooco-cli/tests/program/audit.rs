@@ -1,11 +1,9 @@
 //! `rooco audit`: what is promised, and what is certain afterwards.
 #![allow(missing_docs)]
 
-mod common;
-
 use std::fmt::Write as _;
 
-use common::{error, ok, run, table, write};
+use super::common::{error, ok, run, table, write};
 use serde_json::Value;
 
 fn json(text: &str) -> Value {

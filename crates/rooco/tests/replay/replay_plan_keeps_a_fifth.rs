@@ -1,7 +1,6 @@
 //! What the plan keeps, and the law of the draws.
 
-mod replay_common;
-use replay_common::*;
+use super::replay_common::*;
 use rooco::Learner;
 use rooco::Row;
 use rooco::draw::{Draw, Drawn, Draws, MemoryStore, Mixture, Reservoir};

@@ -1,8 +1,6 @@
 //! The default learner does not care about the unit of a feature, of the target or of the weights, and ignores rows of weight 0.
 
-mod default_support;
-
-use default_support::{Kind, Stream, generate_split, held_out, learn_all, run};
+use super::default_support::{Kind, Stream, generate_split, held_out, learn_all, run};
 use rooco::Learner;
 use rooco::algorithm::Auto;
 use rooco::loss::{Logistic, Squared};

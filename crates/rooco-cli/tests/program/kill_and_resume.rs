@@ -1,12 +1,10 @@
 //! A run that is killed and resumed gives the same model file, byte for byte, as one that was not.
 
-mod common;
-
 use std::io::Write;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::*;
+use super::common::*;
 use tempfile::tempdir;
 
 /// Feeds part of the data, waits for a checkpoint, and kills the program with SIGKILL; then resumes with all of the data.

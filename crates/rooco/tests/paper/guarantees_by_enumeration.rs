@@ -3,12 +3,10 @@
 //! nearly met. Bounds that need more rows than can be enumerated (Theorem 8a, and the random event of 7b-7d) are not here:
 //! docs/paper.md says which.
 
-mod enumeration;
-
 use std::collections::BTreeMap;
 
-use enumeration::small::{Small, SmallLoss, W, dot, minus, norm};
-use enumeration::{orders, past_rounds, paths};
+use super::enumeration::small::{Small, SmallLoss, W, dot, minus, norm};
+use super::enumeration::{orders, past_rounds, paths};
 use rooco::algorithm::Pull;
 use rooco::algorithm::{
     Curvature, FrozenSteps, Regulariser, Sgd, Task, Unbiased, algorithm_2_prime, constant_step_sgd, convex_reservoir_sgd,

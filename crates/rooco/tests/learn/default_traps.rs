@@ -1,8 +1,6 @@
 //! What went wrong while the rule was found, and what odd data do: each as a test.
 
-mod default_support;
-
-use default_support::{Kind, Stream, constant, generate, generate_split, held_out, learn_all, run};
+use super::default_support::{Kind, Stream, constant, generate, generate_split, held_out, learn_all, run};
 use rooco::algorithm::Auto;
 use rooco::loss::{Logistic, NoisyLabels, PositiveUnlabelled, Squared};
 use rooco::rng::{Purpose, Random};

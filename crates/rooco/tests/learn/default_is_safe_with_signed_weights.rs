@@ -1,8 +1,6 @@
 //! Signed weights: no NaN, no infinity, no diverging run, and learning goes on.
 
-mod default_support;
-
-use default_support::{Kind, constant, generate_split, held_out, learn_all, run};
+use super::default_support::{Kind, constant, generate_split, held_out, learn_all, run};
 use rooco::algorithm::{Auto, AutoLoss};
 use rooco::loss::{Huber, Logistic, NoisyLabels, PositiveUnlabelled, SmoothedHinge, Squared, SquaredHinge};
 use rooco::rng::{Purpose, Random};
@@ -78,7 +76,7 @@ fn positive_and_unlabelled_rows_learn_the_classes() {
     let mut r = Random::new(4, Purpose::Test);
     let prior = train.y.iter().filter(|&&y| y > 0.0).count() as f64 / train.len() as f64;
     // Half of the positives are known; everything else is unlabelled, and the known ones also appear without a label.
-    let mut rows = default_support::Stream::default();
+    let mut rows = super::default_support::Stream::default();
     let mut known = 0;
     for t in 0..train.len() {
         rows.push(train.index[t].clone(), train.value[t].clone(), -1.0, 1.0);
@@ -88,7 +86,7 @@ fn positive_and_unlabelled_rows_learn_the_classes() {
         }
     }
     let order = r.order(rows.len());
-    let mut shuffled = default_support::Stream::default();
+    let mut shuffled = super::default_support::Stream::default();
     for i in order {
         let i = i as usize;
         shuffled.push(rows.index[i].clone(), rows.value[i].clone(), rows.y[i], 1.0);

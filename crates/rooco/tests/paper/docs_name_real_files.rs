@@ -24,7 +24,8 @@ fn every_file_and_test_in_the_tables_exists() {
             }
         }
         for name in quoted(columns[3]) {
-            assert!(root.join("tests").join(format!("{name}.rs")).exists(), "no test {name}");
+            let found = ["paper", "learn", "audit"].iter().any(|topic| root.join(format!("tests/{topic}/{name}.rs")).exists());
+            assert!(found, "no test {name}");
             tests += 1;
         }
     }

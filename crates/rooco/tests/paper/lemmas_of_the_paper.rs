@@ -2,10 +2,8 @@
 //! expectation; coupled sequences stay together (the recursion and the main stability lemma); SGD converges up to its gradient
 //! errors, with certainty; the gradient errors of Algorithm 2 are small.
 
-mod enumeration;
-
-use enumeration::orders;
-use enumeration::small::{Small, W, dot, minus, norm};
+use super::enumeration::orders;
+use super::enumeration::small::{Small, W, dot, minus, norm};
 use rooco::guarantee::{Constants, stability};
 use rooco::rng::{Purpose, Random};
 use rooco::step::{Schedule, Steps};

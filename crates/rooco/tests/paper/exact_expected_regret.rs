@@ -1,9 +1,7 @@
 //! The expected regret of Algorithm 1 on two tiny problems with non-convex rows, as exact fractions over all orders and all
 //! draws, and the library in floating point against them.
 
-mod enumeration;
-
-use enumeration::{Exact, OneDimensional, Problem, frac, orders, paper_steps, paths, sum};
+use super::enumeration::{Exact, OneDimensional, Problem, frac, orders, paper_steps, paths, sum};
 use num_traits::{FromPrimitive, ToPrimitive, Zero};
 use rooco::algorithm::{Curvature, Task, reservoir_sgd};
 use rooco::domain::Cuboid;

@@ -1,8 +1,6 @@
 //! `rooco shuffle`: every line once, the header on top, the same order whatever the memory.
 
-mod common;
-
-use common::*;
+use super::common::*;
 use tempfile::tempdir;
 
 #[test]

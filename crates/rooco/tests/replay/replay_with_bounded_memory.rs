@@ -1,7 +1,6 @@
 //! Replay from a sample of the past, and for a stream without a known end.
 
-mod replay_common;
-use replay_common::*;
+use super::replay_common::*;
 use rooco::draw::{Doubling, Draw, Drawn, Draws, Fresh, Reservoir, Sample};
 use rooco::rng::{Purpose, Random};
 use rooco::{Learner, Row};

@@ -1,7 +1,6 @@
 //! Wherever the past rows wait, the iterates have the same bits.
 
-mod replay_common;
-use replay_common::*;
+use super::replay_common::*;
 use rooco::Learner;
 use rooco::draw::{Draws, Mixture, Reservoir};
 use rooco::rng::{Purpose, Random};

@@ -2,9 +2,7 @@
 //! independent and uniform. Checked by running the library's draw on all T! orders and all T^T draws: every one of the T^T
 //! outcomes must occur equally often, T! times.
 
-mod enumeration;
-
-use enumeration::{orders, vectors};
+use super::enumeration::{orders, vectors};
 use rooco::Row;
 use rooco::draw::{Draw, Drawn, Draws, Reservoir};
 

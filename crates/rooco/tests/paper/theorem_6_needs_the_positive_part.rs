@@ -1,9 +1,7 @@
 //! Part (b) of Theorem 6 bounds E‖w_{t+1} - w*‖² by (1 - 2ηλ)_+ Q_t + η²G², where Q_t is itself only an upper bound. Without the
 //! positive part the claim is false: a negative coefficient turns a loose Q_t into a bound that is too small.
 
-mod enumeration;
-
-use enumeration::{Problem, orders, paths};
+use super::enumeration::{Problem, orders, paths};
 use rooco::guarantee::{Constant, Constants, NoiseRecursion};
 
 /// f = (w-1)²/2 and (w+1)²/2 up to constants, W = [-1, 1], w_1 = 1, and D₁ = D = 2, which is a valid bound on ‖w_1 - w*‖ = 1.

@@ -1,10 +1,8 @@
 //! `rooco trace` against the pseudo-code of the paper, written out once more in plain loops.
 
-mod common;
-
 use std::path::Path;
 
-use common::*;
+use super::common::*;
 use rooco::rng::{Purpose, Random};
 use serde_json::{Value, json};
 use tempfile::tempdir;

@@ -1,8 +1,6 @@
 //! From a file to a model and back to predictions, the way a user does it.
 
-mod common;
-
-use common::*;
+use super::common::*;
 use serde_json::Value;
 use tempfile::tempdir;
 

@@ -1,0 +1,8 @@
+//! The program, run as a user runs it.
+
+mod audit;
+mod common;
+mod fit_predict_eval_show;
+mod kill_and_resume;
+mod shuffle;
+mod trace_agrees_with_the_pseudo_code;
