@@ -7,12 +7,16 @@
 //! the end         ──>  model + summary                    pass.rs
 //! ```
 //!
+//! [`Pass::run`] owns the loop; a [`Feed`] is fed row by row and can be looked at in between, with the same numbers.
+//!
 //! The watcher sees `&`: watching, quiet or not, changes no number.
 
+mod feed;
 mod options;
 mod pass;
 mod plan;
 
+pub use feed::Feed;
 pub use options::{Choice, Options};
 pub use pass::{Checkpoint, CheckpointAbout, Control, Fitted, Pass, Progress, Watch, count_learned, score_loss};
 pub use plan::{Plan, spec as loss_spec};

@@ -12,7 +12,7 @@ use crate::point::Outputs;
 use crate::rng::{Purpose, Random};
 use crate::row::Row;
 use crate::state::State;
-use crate::stream::{Position, Stream};
+use crate::stream::{Position, Schema, Stream};
 
 /// How often the watcher is asked, in rows.
 const BEAT: u64 = 1024;
@@ -165,10 +165,10 @@ impl Pass {
             )));
         }
         watch.beat(&pass.progress(stream.position()));
-        pass.finish(stream, false)
+        pass.finish(stream.schema(), false)
     }
 
-    fn new(plan: Plan, options: Options) -> Result<Self> {
+    pub(super) fn new(plan: Plan, options: Options) -> Result<Self> {
         // A few rows in every 2048, with a generator of its own: cheap, and no number of the model changes.
         let order = match options.order_test {
             true => {
@@ -195,9 +195,17 @@ impl Pass {
         })
     }
 
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    pub(super) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
     /// One row: hold it out, or play, pay and learn.
     #[inline]
-    fn row(&mut self, z: Row<'_>, watch: &mut dyn Watch) -> Result<()> {
+    pub(super) fn row(&mut self, z: Row<'_>, watch: &mut dyn Watch) -> Result<()> {
         self.rows += 1;
         if let Some(order) = &mut self.order {
             order.observe(z, None);
@@ -242,10 +250,10 @@ impl Pass {
             watch.save(&self.checkpoint()?)?;
             self.plan.learner.checkpointed()?;
         }
-        if control == Control::Stop { self.finish(stream, true).map(Some) } else { Ok(None) }
+        if control == Control::Stop { self.finish(stream.schema(), true).map(Some) } else { Ok(None) }
     }
 
-    fn progress(&self, mut position: Position) -> Progress {
+    pub(super) fn progress(&self, mut position: Position) -> Progress {
         position.rows = self.rows;
         let mean = |loss: f64, weight: f64| if weight != 0.0 { loss / weight } else { f64::NAN };
         Progress {
@@ -256,7 +264,7 @@ impl Pass {
         }
     }
 
-    fn checkpoint(&mut self) -> Result<Checkpoint> {
+    pub(super) fn checkpoint(&mut self) -> Result<Checkpoint> {
         self.plan.learner.checkpoint()?;
         let mut state = State::default();
         state.put_all("learner.", self.plan.learner.save());
@@ -275,7 +283,7 @@ impl Pass {
         Ok(Checkpoint { about, state })
     }
 
-    fn resume(&mut self, from: &Checkpoint) -> Result<()> {
+    pub(super) fn resume(&mut self, from: &Checkpoint) -> Result<()> {
         if from.about.options != self.options.fingerprint() {
             return Err(Error::Unsupported(
                 "the checkpoint belongs to a run with other options; resume with the same ones, or start anew".into(),
@@ -302,7 +310,7 @@ impl Pass {
         Ok(())
     }
 
-    fn finish(&mut self, stream: &mut dyn Stream, stopped: bool) -> Result<Fitted> {
+    pub(super) fn finish(&self, schema: &Schema, stopped: bool) -> Result<Fitted> {
         let figures: Option<Figures> = self.holdout.as_ref().map(|(_, m)| m.figures());
         let about = About {
             version: env!("CARGO_PKG_VERSION").into(),
@@ -319,7 +327,7 @@ impl Pass {
             negative_weight: self.negative_weight,
             baseline: self.baseline(),
             holdout: figures,
-            schema: stream.schema().clone(),
+            schema: schema.clone(),
         };
         let mut linear = self.plan.learner.model();
         // Features that were named but never had a value still get a weight: zero.

@@ -73,12 +73,22 @@ pub fn model_from_bytes(path: &Path, bytes: &[u8]) -> Result<Model> {
 
 /// Writes a learner's state with a description.
 pub fn save_checkpoint<A: Serialize>(path: &Path, about: &A, state: &State) -> Result<()> {
-    write_atomically(path, &to_bytes("checkpoint", about, state, 1)?)
+    write_atomically(path, &checkpoint_bytes(about, state)?)
+}
+
+/// A learner's state with a description, as the bytes of its file.
+pub fn checkpoint_bytes<A: Serialize>(about: &A, state: &State) -> Result<Vec<u8>> {
+    to_bytes("checkpoint", about, state, 1)
+}
+
+/// A learner's state from the bytes of its file; `path` is for messages.
+pub fn checkpoint_from_bytes<A: for<'a> Deserialize<'a>>(path: &Path, bytes: &[u8]) -> Result<(A, State)> {
+    from_bytes(path, "checkpoint", bytes)
 }
 
 /// Reads a learner's state and its description.
 pub fn load_checkpoint<A: for<'a> Deserialize<'a>>(path: &Path) -> Result<(A, State)> {
-    from_bytes(path, "checkpoint", &read(path)?)
+    checkpoint_from_bytes(path, &read(path)?)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

@@ -70,7 +70,7 @@ impl Columns {
         let dictionaries: Vec<_> = schema.columns.iter().map(dictionary).collect();
         Ok(Columns {
             target: Encoder::new(schema.target.clone()),
-            optional: options.labels == Labels::Optional,
+            optional: options.labels != Labels::Required,
             fixed,
             max_features: options.max_features.min(u32::MAX as usize),
             categorical: dictionaries.iter().any(Option::is_some),
@@ -302,11 +302,14 @@ fn decide(
         let at = found.iter().position(|f| f.name == wanted);
         at.ok_or_else(|| bad_header(file, missing_column(wanted, names.clone())))
     };
-    let Some(target) = &options.target else {
-        return Err(bad_header(file, format!("which column is the target? Name it; the columns are {}", some_names(names))));
+    let elsewhere = options.labels == Labels::Elsewhere;
+    let (target, weight) = match &options.target {
+        _ if elsewhere => (usize::MAX, None),
+        Some(target) => (place(target)?, options.weight.as_deref().map(place).transpose()?),
+        None => {
+            return Err(bad_header(file, format!("which column is the target? Name it; the columns are {}", some_names(names))));
+        }
     };
-    let target = place(target)?;
-    let weight = options.weight.as_deref().map(place).transpose()?;
     let dropped = options.drop.iter().map(|n| place(n)).collect::<Result<Vec<_>>>()?;
     let categorical = options.categorical.iter().map(|n| place(n)).collect::<Result<Vec<_>>>()?;
     if weight == Some(target) || dropped.contains(&target) || categorical.contains(&target) {
@@ -337,7 +340,12 @@ fn decide(
         return Err(bad_header(file, "there is no column left to learn from beside the target".into()));
     }
     let mut labels = Probe::default();
-    probe(target, &mut labels);
+    if elsewhere {
+        columns.push(Column { name: options.target.clone().unwrap_or_else(|| "y".into()), role: Role::Target });
+        columns.extend(options.weight.clone().map(|name| Column { name, role: Role::Weight }));
+    } else {
+        probe(target, &mut labels);
+    }
     let target: Target = labels.decide(&options.target_kind).map_err(|what| bad_header(file, what))?;
     Ok(Schema {
         intercept: options.intercept,

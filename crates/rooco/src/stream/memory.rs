@@ -1,7 +1,7 @@
 //! Rows that are already in memory: a dense array or a CSR matrix, viewed in place.
 
 use super::schema::{Names, Schema};
-use super::{Position, Stream};
+use super::{Position, Stream, Target};
 use crate::error::{Error, Result};
 use crate::row::{Features, Row};
 
@@ -188,6 +188,12 @@ impl<'a, P: Index, I: Index, V: Value> Csr<'a, P, I, V> {
         check_length("the weights", weight.len(), self.y.len())?;
         self.weight = Some(weight);
         Ok(self)
+    }
+
+    /// What y means; a number by default.
+    pub fn with_target(mut self, target: Target) -> Self {
+        self.schema.target = target;
+        self
     }
 
     /// Puts the constant 1 before every row and counts the columns from 1. Rows are then copied into reused buffers.

@@ -71,6 +71,9 @@ pub enum Labels {
     Required,
     /// A missing or unknown target is NaN, a missing weight column is 1: for predictions.
     Optional,
+    /// Tables: targets and weights lie beside the table, not in it, and every column is a feature. The schema names them last, as if
+    /// they were columns; rows come with y = NaN and weight 1.
+    Elsewhere,
 }
 
 /// How to read the inputs.

@@ -1,0 +1,101 @@
+"""From what users have (arrays, sparse matrices, tables) to the rows that the compiled half reads. Nothing is copied that need not be."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
+
+from rooco._rooco import Rows, number_name
+
+TEXT = (
+    "; a column holds text. Encode it first (OneHotEncoder in a ColumnTransformer), or use fit_stream or fit_file, which make a "
+    "feature of every value"
+)
+
+
+def is_table(X: Any) -> bool:
+    """True for objects with an Arrow stream that are not pandas frames: polars, pyarrow, duckdb.
+
+    pandas keeps its columns as numpy arrays already, and scikit-learn knows how to take them.
+    """
+    return hasattr(X, "__arrow_c_stream__") and not type(X).__module__.startswith("pandas")
+
+
+def check_x(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, **options: Any) -> Any:
+    """scikit-learn's checks of X (and y), without a copy. Whether numbers are finite is seen when a row is read."""
+    wanted: dict[str, Any] = dict(
+        accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, reset=reset, **options
+    )
+    try:
+        return validate_data(estimator, X, y, **wanted)
+    except ValueError as e:
+        if "could not convert string" in str(e):
+            raise ValueError(str(e) + TEXT) from e
+        raise
+
+
+def column_names(estimator: Any, n: int) -> list[str]:
+    """The names of the columns: the user's, or x0, x1, … as elsewhere in scikit-learn."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return [f"x{i}" for i in range(n)] if names is None else [str(name) for name in names]
+
+
+def array_rows(
+    estimator: Any,
+    X: Any,
+    *,
+    intercept: bool,
+    missing: str,
+    y: Any = None,
+    weight: Any = None,
+    classes: list[str] | None = None,
+) -> Rows:
+    """Rows of a checked array or sparse matrix."""
+    if sp.issparse(X):
+        if missing != "error":
+            raise ValueError("A sparse matrix has no missing values to fill in; use missing='error'.")
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        index, pointer = X.indices, X.indptr
+        if index.dtype != pointer.dtype or index.dtype.kind != "i" or index.dtype.itemsize < 4:
+            index, pointer = index.astype(np.int64), pointer.astype(np.int64)
+        return Rows.csr(pointer, index, X.data, X.shape[1], y, weight, classes, intercept)
+    X = np.asarray(X)
+    if not (X.flags.aligned and X.dtype.isnative):
+        X = X.astype(X.dtype.newbyteorder("="))
+    return Rows.dense(X, column_names(estimator, X.shape[1]), y, weight, classes, intercept, missing)
+
+
+def table_rows(table: Any, options: dict[str, Any], y: Any = None, weight: Any = None) -> Rows:
+    """Rows of anything with ``__arrow_c_stream__``."""
+    if not hasattr(table, "__arrow_c_stream__"):
+        raise TypeError(
+            f"A table is needed: an object with __arrow_c_stream__ (polars, pyarrow, pandas, duckdb), not {type(table).__name__}."
+        )
+    return Rows.arrow(table, json.dumps(options), y, weight)
+
+
+def class_names(classes: np.ndarray) -> list[str]:
+    """The classes as model files spell them."""
+    if classes.dtype.kind == "b":
+        return ["true" if c else "false" for c in classes]
+    if classes.dtype.kind in "iuf":
+        return [number_name(float(c)) for c in classes]
+    return [str(c) for c in classes]
+
+
+def classes_from_names(names: list[str]) -> np.ndarray:
+    """The classes of a model file: numbers, if all of them are."""
+    if names == ["false", "true"]:
+        return np.array([False, True])
+    for kind in (int, float):
+        try:
+            return np.array([kind(name) for name in names])
+        except ValueError:
+            continue
+    return np.array(names)

@@ -1,0 +1,192 @@
+//! A run that Python feeds: `fit` and `partial_fit`.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use rooco::fit::{Checkpoint, Feed};
+use rooco::model::file;
+use rooco::stream::{Missing, Schema, Stream};
+use rooco::{Features, Row};
+use serde_json::json;
+
+use crate::error::{Stop, raised, value_error};
+use crate::model::Model;
+use crate::options::{self, FitOptions};
+use crate::rows::Rows;
+
+/// Rows between two looks at signals and the progress callback.
+const BEAT: u64 = 1 << 14;
+
+/// A run: rows go in, a model can be taken out at any time.
+#[pyclass(module = "rooco._rooco")]
+pub struct Learner {
+    asked: FitOptions,
+    /// A learner may move between threads, but two must not look at it at once; `&mut self` sees to that without the lock.
+    feed: Mutex<Option<Feed>>,
+    schema: Schema,
+    /// Two or more classes that are numbers, for labels that come as such.
+    classes: Vec<f64>,
+    buffer: Vec<f64>,
+}
+
+#[pymethods]
+impl Learner {
+    /// Options as JSON.
+    #[new]
+    fn new(options: &str) -> PyResult<Self> {
+        Ok(Learner {
+            asked: options::parse(options)?,
+            feed: Mutex::new(None),
+            schema: Schema::default(),
+            classes: Vec::new(),
+            buffer: Vec::new(),
+        })
+    }
+
+    /// Learns from all rows. `progress(rows, bytes, total_bytes, loss)` is called now and then.
+    #[pyo3(signature = (rows, progress=None))]
+    fn run(&mut self, py: Python<'_>, rows: &Rows, progress: Option<Py<PyAny>>) -> PyResult<()> {
+        let (asked, feed) = (&self.asked, inside(&mut self.feed));
+        let going_on = feed.is_some().then(|| self.schema.clone());
+        let schema = rows.with_stream(py, going_on.as_ref(), |stream| {
+            if feed.is_none() {
+                *feed = Some(Feed::new(asked.resolve(stream.schema())?));
+            }
+            let Some(feed) = feed else { return Err(rooco::Error::Empty.into()) };
+            learn(feed, stream, progress)?;
+            Ok(stream.schema().clone())
+        })?;
+        // Dense and sparse rows may follow each other; the first ones named the columns.
+        if going_on.is_none_or(|before| std::mem::discriminant(&before.names) == std::mem::discriminant(&schema.names)) {
+            self.schema = schema;
+        }
+        self.classes = self.schema.target.classes().iter().map(|c| c.parse().unwrap_or(f64::NAN)).collect();
+        Ok(())
+    }
+
+    /// The quick way for a few rows of float64, whose labels are float64 or int64 numbers: true if they were learned from. False, and
+    /// nothing done, for everything else.
+    fn quick(&mut self, x: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>, weight: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
+        let Some(feed) = inside(&mut self.feed) else { return Ok(false) };
+        let Ok(x) = x.cast_exact::<PyArray2<f64>>() else { return Ok(false) };
+        let first = usize::from(self.schema.intercept);
+        if x.shape()[1] + first != self.schema.features() || self.schema.columns.is_empty() || self.schema.missing != Missing::Error {
+            return Ok(false);
+        }
+        let n = x.shape()[0];
+        let integers = y.cast_exact::<PyArray1<i64>>().ok();
+        let reals = y.cast_exact::<PyArray1<f64>>().ok();
+        let weights = match weight {
+            None => None,
+            Some(w) => match w.cast_exact::<PyArray1<f64>>() {
+                Ok(w) => Some(w.readonly()),
+                Err(_) => return Ok(false),
+            },
+        };
+        let (integers, reals) = (integers.map(|y| y.readonly()), reals.map(|y| y.readonly()));
+        let label = |t: usize| match (&integers, &reals) {
+            (Some(y), _) => y.as_array().get(t).map(|&y| y as f64),
+            (_, Some(y)) => y.as_array().get(t).copied(),
+            _ => None,
+        };
+        let length = integers.as_ref().map(|y| y.len()).or(reals.as_ref().map(|y| y.len()));
+        if n == 0 || n > 256 || length != Some(n) || weights.as_ref().is_some_and(|w| w.len() != n) {
+            return Ok(false);
+        }
+        let x = x.readonly();
+        let x = x.as_array();
+        // All or nothing: a batch with a bad number, or an unknown class, goes the long way and gets its message there.
+        let known = |y: f64| y.is_finite() && (self.classes.is_empty() || self.classes.contains(&y));
+        let finite = |w: f64| w.is_finite();
+        if !x.iter().all(|v| v.is_finite())
+            || !(0..n).all(|t| label(t).is_some_and(known))
+            || !weights.as_ref().is_none_or(|w| w.as_array().iter().all(|w| finite(*w)))
+        {
+            return Ok(false);
+        }
+        for t in 0..n {
+            self.buffer.clear();
+            if first == 1 {
+                self.buffer.push(1.0);
+            }
+            self.buffer.extend(x.row(t));
+            let y = label(t).unwrap_or(f64::NAN);
+            let y = match self.classes.iter().position(|c| *c == y) {
+                Some(k) if self.classes.len() == 2 => 2.0 * k as f64 - 1.0,
+                Some(k) => k as f64,
+                None => y,
+            };
+            let weight = weights.as_ref().map_or(1.0, |w| w.as_array()[t]);
+            feed.observe(Row { x: Features::Dense(&self.buffer), y, weight }, &self.schema).map_err(raised)?;
+        }
+        Ok(true)
+    }
+
+    /// Rows so far.
+    #[getter]
+    fn rows(&mut self) -> u64 {
+        inside(&mut self.feed).as_ref().map_or(0, Feed::rows)
+    }
+
+    /// The model as of now.
+    fn model(&mut self, py: Python<'_>) -> PyResult<Model> {
+        let Some(feed) = inside(&mut self.feed) else { return Err(value_error("the learner has seen no row yet")) };
+        let schema = &self.schema;
+        let fitted = py.detach(move || feed.fitted(schema)).map_err(raised)?;
+        let order = fitted.order.map(|o| {
+            json!({"random": o.random_order(), "row": o.crossed(), "p_value": o.p_value(), "text": o.to_string()})
+        });
+        Ok(Model { model: fitted.model, order: order.map(|o| o.to_string()) })
+    }
+
+    /// Everything needed to go on later, as bytes.
+    fn save<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let Some(feed) = inside(&mut self.feed) else { return Err(value_error("there is nothing to save before the first row")) };
+        let checkpoint = feed.checkpoint().map_err(raised)?;
+        let bytes = file::checkpoint_bytes(&(&checkpoint.about, &self.schema), &checkpoint.state).map_err(raised)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Goes on from what `save` gave, with the same options.
+    #[staticmethod]
+    fn load(options: &str, saved: &[u8]) -> PyResult<Self> {
+        let (about, schema, state) = {
+            let ((about, schema), state) = file::checkpoint_from_bytes(Path::new("pickle"), saved).map_err(raised)?;
+            (about, schema, state)
+        };
+        let mut learner = Learner::new(options)?;
+        learner.schema = schema;
+        let options = learner.asked.resolve(&learner.schema).map_err(raised)?;
+        let feed = Feed::resume(options, &learner.schema, &Checkpoint { about, state }).map_err(raised)?;
+        learner.feed = Mutex::new(Some(feed));
+        learner.classes = learner.schema.target.classes().iter().map(|c| c.parse().unwrap_or(f64::NAN)).collect();
+        Ok(learner)
+    }
+}
+
+/// What the lock holds, without locking.
+fn inside(feed: &mut Mutex<Option<Feed>>) -> &mut Option<Feed> {
+    feed.get_mut().unwrap_or_else(|broken| broken.into_inner())
+}
+
+/// All rows of the stream; between two beats Python is asked for signals and told the progress.
+fn learn(feed: &mut Feed, stream: &mut dyn Stream, progress: Option<Py<PyAny>>) -> Result<(), Stop> {
+    let beat = |feed: &Feed, stream: &dyn Stream| {
+        Python::attach(|py| {
+            py.check_signals()?;
+            if let Some(call) = &progress {
+                let now = feed.progress(stream.position());
+                let loss = if now.loss.is_finite() { Some(now.loss) } else { None };
+                call.call1(py, (now.position.rows, now.position.bytes, now.position.total_bytes, loss))?;
+            }
+            PyResult::Ok(())
+        })
+    };
+    while feed.take(stream, BEAT)? == BEAT {
+        beat(feed, stream)?;
+    }
+    Ok(beat(feed, stream)?)
+}

@@ -1,0 +1,42 @@
+//! `rooco._rooco`: the library for Python. The estimators are Python (`rooco/`); this module is what they stand on.
+//!
+//! ```text
+//! numpy, CSR, Arrow, files ──> Rows ──> Learner (fit::Feed) ──> Model
+//! ```
+//!
+//! Passes run without the GIL and look for Ctrl-C every few thousand rows. Numbers are those of the command line, bit for bit: it is the
+//! same code, fed with the same rows.
+
+use pyo3::prelude::*;
+
+mod capsule;
+mod error;
+mod learner;
+mod matrix;
+mod model;
+mod options;
+mod rows;
+
+/// The compiled half of rooco.
+#[pymodule]
+mod _rooco {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::learner::Learner;
+    #[pymodule_export]
+    use super::model::Model;
+    #[pymodule_export]
+    use super::rows::Rows;
+
+    /// A number in the spelling that class names have in model files.
+    #[pyfunction]
+    fn number_name(value: f64) -> String {
+        if value == 0.0 { "0".into() } else { value.to_string() }
+    }
+
+    #[pymodule_init]
+    fn init(m: &Bound<'_, PyModule>) -> PyResult<()> {
+        m.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,133 @@
+//! The rows of a numpy array, viewed where they are: any order of the axes, any strides, float32 or float64.
+
+use numpy::ndarray::ArrayView2;
+use rooco::stream::memory::Value;
+use rooco::stream::{Missing, Position, Role, Schema, Stream};
+use rooco::{Error, Features, Result, Row};
+
+/// A matrix, its targets and its weights. Without an intercept a C-ordered float64 row is lent in place; otherwise it passes through one
+/// buffer of a row.
+pub struct Matrix<'a, V> {
+    x: ArrayView2<'a, V>,
+    y: Option<&'a [f64]>,
+    weight: Option<&'a [f64]>,
+    at: usize,
+    buffer: Vec<f64>,
+    schema: Schema,
+}
+
+impl<'a, V: Value> Matrix<'a, V> {
+    /// `schema` has one numeric column a column of `x`, in this order, then the target and perhaps the weight.
+    pub fn new(x: ArrayView2<'a, V>, y: Option<&'a [f64]>, weight: Option<&'a [f64]>, schema: Schema) -> Self {
+        Matrix { x, y, weight, at: 0, buffer: Vec::new(), schema }
+    }
+}
+
+/// Puts a number in the place of each NaN, as the policy says; `first` is the place of the first feature. Only numbers that were there
+/// join the means, as in files.
+#[cold]
+fn repair(row: usize, x: &mut [f64], first: usize, schema: &mut Schema) -> Result<()> {
+    let policy = schema.missing;
+    for (k, v) in x[first..].iter_mut().enumerate() {
+        let column = &mut schema.columns[k];
+        let Role::Numeric { stats, .. } = &mut column.role else { continue };
+        if v.is_finite() {
+            if policy == Missing::Mean {
+                stats.count += 1;
+                stats.mean += (*v - stats.mean) / stats.count as f64;
+            }
+        } else if v.is_nan() && policy != Missing::Error {
+            *v = if policy == Missing::Mean { stats.mean } else { 0.0 };
+            stats.missing += 1;
+        } else {
+            let (what, out) = match v.is_nan() {
+                true => ("NaN", "choose missing='zero', 'mean' or 'debias', or fill it in first"),
+                false => ("infinity", "clip it first"),
+            };
+            let name = &column.name;
+            return Err(Error::Unsupported(format!(
+                "Input X contains {what} in row {row}, column {name}; every number must be finite: {out}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+impl<V: Value> Stream for Matrix<'_, V> {
+    #[inline]
+    fn next(&mut self) -> Result<Option<Row<'_>>> {
+        let t = self.at;
+        if t >= self.x.nrows() {
+            return Ok(None);
+        }
+        self.at += 1;
+        let (y, weight) = (self.y.map_or(0.0, |y| y[t]), self.weight.map_or(1.0, |w| w[t]));
+        let row = self.x.row(t);
+        let first = usize::from(self.schema.intercept);
+        let in_place = row.to_slice().filter(|_| first == 0);
+        let finite = |x: &[f64]| x.iter().all(|v| v.is_finite());
+        if let Some(slice) = in_place {
+            let x = V::lend(slice, &mut self.buffer);
+            // The borrow checker cannot see that only one branch keeps the loan, so a row to repair is copied below.
+            if self.schema.missing != Missing::Mean && finite(x) {
+                let x = V::lend(slice, &mut self.buffer);
+                return Ok(Some(Row { x: Features::Dense(x), y, weight }));
+            }
+        }
+        self.buffer.clear();
+        self.buffer.extend(std::iter::repeat_n(1.0, first));
+        match row.to_slice() {
+            Some(slice) => self.buffer.extend(slice.iter().map(|v| v.widen())),
+            None => self.buffer.extend(row.iter().map(|v| v.widen())),
+        }
+        if self.schema.missing == Missing::Mean || !finite(&self.buffer) {
+            repair(t + 1, &mut self.buffer, first, &mut self.schema)?;
+        }
+        Ok(Some(Row { x: Features::Dense(&self.buffer), y, weight }))
+    }
+
+    fn position(&self) -> Position {
+        Position { rows: self.at as u64, ..Position::default() }
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+}
+
+/// Targets and weights that lie beside a table.
+pub struct Beside<'a> {
+    pub inner: Box<dyn Stream>,
+    pub y: Option<&'a [f64]>,
+    pub weight: Option<&'a [f64]>,
+    pub at: usize,
+}
+
+impl Stream for Beside<'_> {
+    fn next(&mut self) -> Result<Option<Row<'_>>> {
+        let t = self.at;
+        let rows = self.y.or(self.weight).map(<[f64]>::len);
+        let wrong = |found| Error::Dimension { what: "the table".into(), expected: rows.unwrap_or(0), found };
+        match self.inner.next()? {
+            None if rows.is_some_and(|n| n != t) => Err(wrong(t)),
+            None => Ok(None),
+            Some(_) if rows == Some(t) => Err(wrong(t + 1)),
+            Some(z) => {
+                self.at += 1;
+                Ok(Some(Row { y: self.y.map_or(z.y, |y| y[t]), weight: self.weight.map_or(z.weight, |w| w[t]), ..z }))
+            }
+        }
+    }
+
+    fn position(&self) -> Position {
+        self.inner.position()
+    }
+
+    fn schema(&self) -> &Schema {
+        self.inner.schema()
+    }
+
+    fn tally(&self) -> &rooco::stream::Tally {
+        self.inner.tally()
+    }
+}

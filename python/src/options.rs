@@ -1,0 +1,257 @@
+//! What Python asks for, as JSON, in the library's terms.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use rooco::algorithm::{Memory, Settings};
+use rooco::draw::Keep;
+use rooco::fit::{self, Choice};
+use rooco::loss::Correction;
+use rooco::stream::{self, BadRows, Format, Labels, Missing, Schema, TargetKind};
+use rooco::{Error, Result};
+use serde::Deserialize;
+
+use crate::error::value_error;
+
+/// Reads one of the structs below.
+pub fn parse<'a, T: Deserialize<'a>>(json: &'a str) -> PyResult<T> {
+    serde_json::from_str(json).map_err(|e| value_error(format!("the options do not fit: {e}")))
+}
+
+/// The options of a run; see `rooco fit --help` for each.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FitOptions {
+    loss: Option<String>,
+    label_noise: Option<(f64, f64)>,
+    randomised_response: Option<f64>,
+    positive_unlabelled: Option<(f64, f64)>,
+    feature_noise: Option<ByColumn>,
+    missing_rate: Option<ByColumn>,
+    l2: f64,
+    domain: String,
+    pub algorithm: String,
+    beta: Option<f64>,
+    lambda: Option<f64>,
+    l: Option<f64>,
+    alpha: Option<f64>,
+    n0: Option<u64>,
+    horizon: Option<u64>,
+    reservoir: String,
+    seed: u64,
+    holdout: f64,
+    order_test: bool,
+}
+
+/// A number for some columns, by name, or for all, by place.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum ByColumn {
+    Named(BTreeMap<String, f64>),
+    Listed(Vec<f64>),
+}
+
+impl Default for FitOptions {
+    fn default() -> Self {
+        FitOptions {
+            loss: None,
+            label_noise: None,
+            randomised_response: None,
+            positive_unlabelled: None,
+            feature_noise: None,
+            missing_rate: None,
+            l2: 0.0,
+            domain: "none".into(),
+            algorithm: "auto".into(),
+            beta: None,
+            lambda: None,
+            l: None,
+            alpha: None,
+            n0: None,
+            horizon: None,
+            reservoir: "memory".into(),
+            seed: 1,
+            holdout: 0.0,
+            order_test: true,
+        }
+    }
+}
+
+impl FitOptions {
+    /// In the library's terms; `schema` gives columns their coordinates.
+    pub fn resolve(&self, schema: &Schema) -> Result<fit::Options> {
+        if !(0.0..1.0).contains(&self.holdout) {
+            return Err(Error::Constant { name: "holdout", value: self.holdout, must: "at least 0 and below 1" });
+        }
+        Ok(fit::Options {
+            loss: self.loss.clone(),
+            correction: self.correction(schema)?,
+            l2: self.l2,
+            domain: self.domain.clone(),
+            algorithm: Choice::parse(&self.algorithm)?,
+            settings: Settings {
+                beta: self.beta,
+                lambda: self.lambda,
+                l: self.l,
+                alpha: self.alpha,
+                n0: self.n0,
+                horizon: self.horizon,
+                memory: self.memory()?,
+                seed: self.seed,
+                ..Default::default()
+            },
+            holdout: self.holdout,
+            order_test: self.order_test,
+            ..Default::default()
+        })
+    }
+
+    fn correction(&self, schema: &Schema) -> Result<Option<Correction>> {
+        let mut found = Vec::new();
+        found.extend(self.label_noise.map(|(plus, minus)| Correction::LabelNoise { plus, minus }));
+        found.extend(self.randomised_response.map(|rate| Correction::RandomisedResponse { rate }));
+        found.extend(self.positive_unlabelled.map(|(prior, share)| Correction::PositiveUnlabelled { prior, share }));
+        if let Some(variance) = &self.feature_noise {
+            found.push(Correction::FeatureNoise { variance: variance.resolve("feature_noise", schema)? });
+        }
+        if let Some(rates) = &self.missing_rate {
+            found.push(Correction::Missing { rates: rates.resolve("missing_rate", schema)? });
+        }
+        if found.len() > 1 {
+            return Err(Error::Unsupported(
+                "two corrections at once are not supported: give one of label_noise, positive_unlabeled, feature_noise, \
+                 missing='debias'"
+                    .into(),
+            ));
+        }
+        Ok(found.pop())
+    }
+
+    fn memory(&self) -> Result<Memory> {
+        let wrong = || Error::Unsupported(format!("reservoir={:?}: write memory, disk:DIR or sample:M", self.reservoir));
+        Ok(match self.reservoir.split_once(':').map_or((self.reservoir.as_str(), ""), |(k, v)| (k, v)) {
+            ("memory", "") => Memory::Keep(Keep::Planned),
+            ("disk", dir) if !dir.is_empty() => Memory::Keep(Keep::Disk { directory: PathBuf::from(dir), memory: 1 << 28 }),
+            ("sample", m) => Memory::Sample(m.parse().map_err(|_| wrong())?),
+            _ => return Err(wrong()),
+        })
+    }
+}
+
+impl ByColumn {
+    fn resolve(&self, option: &str, schema: &Schema) -> Result<Vec<f64>> {
+        let first = usize::from(schema.intercept);
+        let mut values = vec![0.0; schema.features()];
+        match self {
+            ByColumn::Listed(list) if list.len() == values.len() - first => values[first..].copy_from_slice(list),
+            ByColumn::Listed(list) => {
+                let expected = values.len() - first;
+                return Err(Error::Dimension { what: option.into(), expected, found: list.len() });
+            }
+            ByColumn::Named(map) => {
+                for (name, value) in map {
+                    let at = (first..values.len()).find(|&i| schema.name(i) == *name).ok_or_else(|| {
+                        let known: Vec<String> = (first..values.len().min(12)).map(|i| schema.name(i)).collect();
+                        Error::Unsupported(format!(
+                            "{option}: there is no numeric column {name:?}; there are {}",
+                            known.join(", ")
+                        ))
+                    })?;
+                    values[at] = *value;
+                }
+            }
+        }
+        Ok(values)
+    }
+}
+
+/// How to read tables and files; see `rooco fit --help`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReadOptions {
+    format: Option<String>,
+    target: Option<String>,
+    target_kind: Kind,
+    weight: Option<String>,
+    drop: Vec<String>,
+    categorical: Vec<String>,
+    missing: Missing,
+    intercept: bool,
+    header: Option<bool>,
+    skip_bad_rows: Option<u64>,
+    labels: Where,
+    /// Text columns are an error: what `fit(X, y)` wants.
+    pub numbers_only: bool,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    #[default]
+    Guess,
+    Number,
+    Two,
+    Classes,
+    Named(Vec<String>),
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Where {
+    #[default]
+    Required,
+    Optional,
+    Elsewhere,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions {
+            format: None,
+            target: None,
+            target_kind: Kind::Guess,
+            weight: None,
+            drop: Vec::new(),
+            categorical: Vec::new(),
+            missing: Missing::Error,
+            intercept: true,
+            header: None,
+            skip_bad_rows: None,
+            labels: Where::Required,
+            numbers_only: false,
+        }
+    }
+}
+
+impl ReadOptions {
+    /// In the library's terms. A given schema, that of a model, decides on everything that it describes.
+    pub fn resolve(&self, schema: Option<&Schema>) -> Result<stream::Options> {
+        let target_kind = match &self.target_kind {
+            Kind::Guess => TargetKind::Guess,
+            Kind::Number => TargetKind::Number,
+            Kind::Two => TargetKind::TwoClasses,
+            Kind::Classes => TargetKind::Classes,
+            Kind::Named(names) => TargetKind::Named(names.clone()),
+        };
+        Ok(stream::Options {
+            format: self.format.as_deref().map(str::parse::<Format>).transpose()?,
+            target: self.target.clone(),
+            target_kind,
+            weight: self.weight.clone(),
+            drop: self.drop.clone(),
+            categorical: self.categorical.clone(),
+            missing: schema.map_or(self.missing, |s| s.missing),
+            intercept: schema.map_or(self.intercept, |s| s.intercept),
+            header: self.header,
+            bad_rows: self.skip_bad_rows.map_or(BadRows::Stop, |max| BadRows::Skip { max }),
+            labels: match self.labels {
+                Where::Required => Labels::Required,
+                Where::Optional => Labels::Optional,
+                Where::Elsewhere => Labels::Elsewhere,
+            },
+            schema: schema.cloned(),
+            ..Default::default()
+        })
+    }
+}
