@@ -1,12 +1,12 @@
 # The two commands of the README, and the pieces they are made of.
 CARGO ?= cargo
 
-.PHONY: demo test fmt lint unit doc build
+.PHONY: demo test fmt lint unit doc python build
 
 demo:  ## build the program and run the main job on shipped data
 	$(CARGO) run --quiet --release --package rooco-cli -- demo
 
-test: fmt lint unit doc  ## everything that CI runs
+test: fmt lint unit doc python  ## everything that CI runs
 
 fmt:
 	$(CARGO) fmt --all --check
@@ -19,6 +19,13 @@ unit:
 
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --all-features --no-deps
+
+# The package as a user installs it, but with the profile of the tests above, so that what they built is used again.
+python:
+	python3 -m venv target/venv
+	MATURIN_PEP517_ARGS="--profile dev" target/venv/bin/pip install --quiet --disable-pip-version-check "./python[test]"
+	$(CARGO) build --quiet --package rooco-cli
+	cd python/tests && SCIPY_ARRAY_API=1 ROOCO=../../target/debug/rooco ../../target/venv/bin/pytest --quiet
 
 build:
 	$(CARGO) build --release --package rooco-cli

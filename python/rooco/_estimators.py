@@ -151,11 +151,6 @@ class _OnePass(BaseEstimator):
     def _read_options(self, **more: Any) -> dict[str, Any]:
         return dict(intercept=bool(self.fit_intercept), missing=self._missing(), **more)
 
-    def _fit_stream(self, rows: Rows, options: dict[str, Any], progress: Progress | None) -> Any:
-        self._fit_rows(rows, options, progress)
-        self._table_names()
-        return self
-
     def fit_stream(
         self,
         table: Any,
@@ -467,7 +462,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
 
         Without ``horizon`` only algorithms that need no number of rows can run; the default is one of them.
         """
-        run = self.__dict__.get("_run")
+        run: _Run = self.__dict__.get("_run")  # type: ignore[assignment]
         if run is not None and run.learner is not None and run.learner.quick(X, y, sample_weight):
             return self
         first = run is None
@@ -530,7 +525,7 @@ def _go_on(run: _Run) -> Learner:
 
 def _check_finite(X: Any, missing: str) -> None:
     """A batch is learned whole or not at all."""
-    values = X.data if sp.issparse(X) else X
+    values: Any = X.data if hasattr(X, "indptr") else X
     bad = np.isinf(values).any() if missing != "error" else not np.isfinite(values).all()
     if bad:
         raise ValueError(
@@ -644,7 +639,12 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
                 f"y contains {np.asarray(y)[unknown][0]!r}, which is not one of the classes {list(classes)}: name all classes in the first "
                 "call of partial_fit (classes=)."
             )
-        return 2.0 * at - 1.0 if len(classes) == 2 else at.astype(np.float64)
+        return self._numbers(at, len(classes))
+
+    def _numbers(self, at: Any, n_classes: int) -> np.ndarray:
+        """y of the library: ±1 for two classes, unless softmax was asked for; 0..K-1 otherwise."""
+        softmax = self.loss is not None and str(self.loss) == "softmax"
+        return 2.0 * at - 1.0 if n_classes == 2 and not softmax else at.astype(np.float64)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnePassClassifier:
         """One pass over the rows, in their order. Shuffle them first if they are sorted."""
@@ -657,7 +657,7 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         classes, at = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class.")
-        y = 2.0 * at - 1.0 if len(classes) == 2 else at.astype(np.float64)
+        y = self._numbers(at, len(classes))
         weight = _weights(sample_weight, y.reshape(-1, 1) if table else X, True)
         options = self._options(len(classes), self.horizon, y, weight) | self._rates(X)
         self._fit_rows(self._rows(X, y, weight, classes), options)
@@ -679,7 +679,7 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> OnePassClassifier:
         """More rows. The first call must name all classes. After n rows the model is that of ``fit`` on these rows, bit for bit."""
-        run = self.__dict__.get("_run")
+        run: _Run = self.__dict__.get("_run")  # type: ignore[assignment]
         if run is not None and classes is None and run.learner is not None and run.learner.quick(X, y, sample_weight):
             return self
         first = run is None
@@ -715,6 +715,8 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores: one a row for two classes (positive means ``classes_[1]``), one a class for more."""
         scores = self._scores(X)
+        if scores.shape[1] == 2:  # softmax was asked for
+            return scores[:, 1] - scores[:, 0]
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def _classes_of(self, scores: np.ndarray) -> np.ndarray:
@@ -748,12 +750,14 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
     @property
     def coef_(self) -> np.ndarray:
         """w: one row for two classes, one a class for more; without the intercept."""
-        return self._linear()[0]
+        coef = self._linear()[0]
+        return coef[1:] - coef[:1] if len(coef) == 2 else coef
 
     @property
     def intercept_(self) -> np.ndarray:
         """The constants, one a row of ``coef_``."""
-        return self._linear()[1]
+        constants = self._linear()[1]
+        return constants[1:] - constants[:1] if len(constants) == 2 else constants
 
 
 def load(path: str | os.PathLike[str]) -> OnePassClassifier | OnePassRegressor:

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
 from rooco._rooco import Rows, number_name
@@ -55,9 +54,7 @@ def array_rows(
     classes: list[str] | None = None,
 ) -> Rows:
     """Rows of a checked array or sparse matrix."""
-    if sp.issparse(X):
-        if missing != "error":
-            raise ValueError("A sparse matrix has no missing values to fill in; use missing='error'.")
+    if hasattr(X, "indptr"):
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()

@@ -77,6 +77,7 @@ impl Learner {
             return Ok(false);
         }
         let n = x.shape()[0];
+        let softmax = self.asked.loss.as_deref() == Some("softmax");
         let integers = y.cast_exact::<PyArray1<i64>>().ok();
         let reals = y.cast_exact::<PyArray1<f64>>().ok();
         let weights = match weight {
@@ -115,7 +116,7 @@ impl Learner {
             self.buffer.extend(x.row(t));
             let y = label(t).unwrap_or(f64::NAN);
             let y = match self.classes.iter().position(|c| *c == y) {
-                Some(k) if self.classes.len() == 2 => 2.0 * k as f64 - 1.0,
+                Some(k) if self.classes.len() == 2 && !softmax => 2.0 * k as f64 - 1.0,
                 Some(k) => k as f64,
                 None => y,
             };
@@ -180,7 +181,9 @@ fn learn(feed: &mut Feed, stream: &mut dyn Stream, progress: Option<Py<PyAny>>) 
             if let Some(call) = &progress {
                 let now = feed.progress(stream.position());
                 let loss = if now.loss.is_finite() { Some(now.loss) } else { None };
-                call.call1(py, (now.position.rows, now.position.bytes, now.position.total_bytes, loss))?;
+                // Formats that are read from both ends count some bytes twice.
+                let (bytes, total) = (now.position.bytes, now.position.total_bytes);
+                call.call1(py, (now.position.rows, bytes.min(total.unwrap_or(bytes)), total, loss))?;
             }
             PyResult::Ok(())
         })

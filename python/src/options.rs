@@ -23,7 +23,7 @@ pub fn parse<'a, T: Deserialize<'a>>(json: &'a str) -> PyResult<T> {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FitOptions {
-    loss: Option<String>,
+    pub loss: Option<String>,
     label_noise: Option<(f64, f64)>,
     randomised_response: Option<f64>,
     positive_unlabelled: Option<(f64, f64)>,
