@@ -73,7 +73,10 @@ impl Learner {
         let Some(feed) = inside(&mut self.feed) else { return Ok(false) };
         let Ok(x) = x.cast_exact::<PyArray2<f64>>() else { return Ok(false) };
         let first = usize::from(self.schema.intercept);
-        if x.shape()[1] + first != self.schema.features() || self.schema.columns.is_empty() || self.schema.missing != Missing::Error {
+        if x.shape()[1] + first != self.schema.features()
+            || self.schema.columns.is_empty()
+            || self.schema.missing != Missing::Error
+        {
             return Ok(false);
         }
         let n = x.shape()[0];
@@ -137,9 +140,9 @@ impl Learner {
         let Some(feed) = inside(&mut self.feed) else { return Err(value_error("the learner has seen no row yet")) };
         let schema = &self.schema;
         let fitted = py.detach(move || feed.fitted(schema)).map_err(raised)?;
-        let order = fitted.order.map(|o| {
-            json!({"random": o.random_order(), "row": o.crossed(), "p_value": o.p_value(), "text": o.to_string()})
-        });
+        let order = fitted
+            .order
+            .map(|o| json!({"random": o.random_order(), "row": o.crossed(), "p_value": o.p_value(), "text": o.to_string()}));
         Ok(Model { model: fitted.model, order: order.map(|o| o.to_string()) })
     }
 

@@ -117,7 +117,7 @@ impl Rows {
         let weight = self.weight.as_ref().map(|w| w.bind(py).try_readonly()).transpose().map_err(in_use)?;
         let y = slice(y.as_ref())?;
         let weight = slice(weight.as_ref())?;
-        let done = match &self.kind {
+        match &self.kind {
             Kind::Dense(x) => {
                 // A model learned from a sparse matrix knows no columns.
                 let schema = schema.filter(|s| !s.columns.is_empty()).unwrap_or(&self.schema);
@@ -160,8 +160,7 @@ impl Rows {
                 })
                 .map_err(PyErr::from)
             }
-        };
-        done
+        }
     }
 
     fn numbers_only(&self, schema: &Schema) -> Result<()> {
@@ -208,8 +207,7 @@ fn dense<V: Value + numpy::Element, R: Send>(
     py.detach(move || work(&mut stream)).map_err(PyErr::from)
 }
 
-type CsrParts<'a, 'py> =
-    (&'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>, usize, Option<&'a [f64]>, Option<&'a [f64]>, &'a Schema);
+type CsrParts<'a, 'py> = (&'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>, usize, Option<&'a [f64]>, Option<&'a [f64]>, &'a Schema);
 
 fn csr<I: Index + numpy::Element, V: Value + numpy::Element, R: Send>(
     py: Python<'_>,
@@ -224,7 +222,8 @@ fn csr<I: Index + numpy::Element, V: Value + numpy::Element, R: Send>(
     let (pointer, index) = (pointer.as_slice()?, index.as_slice()?);
     let value = value.as_slice()?;
     let zeros = if y.is_none() { vec![0.0; pointer.len().saturating_sub(1)] } else { Vec::new() };
-    let mut stream = Csr::new(pointer, index, value, columns, y.unwrap_or(&zeros)).map_err(raised)?.with_target(schema.target.clone());
+    let mut stream =
+        Csr::new(pointer, index, value, columns, y.unwrap_or(&zeros)).map_err(raised)?.with_target(schema.target.clone());
     if let Some(weight) = weight {
         stream = stream.with_weights(weight).map_err(raised)?;
     }
