@@ -1,7 +1,7 @@
 //! The inner loop alone: one pass over rows in memory, row by row, CPU time per row.
 //!
 //! ```text
-//! cargo run --release --example in_memory [-- a|b|c [rows]]
+//! cargo run --release --example in_memory [-- a|b|c [rows [plain|sgd|auto]]]
 //! ```
 //!
 //! The shapes are those of bench/speed.py: a is 20 dense columns (squared loss), b 100 dense columns (logistic), c 75 of 50,000
@@ -59,6 +59,9 @@ impl Data {
 }
 
 fn measure(set: &str, name: &str, data: &Data, make: &dyn Fn() -> Result<Box<dyn Learner>>) -> Result<()> {
+    if std::env::args().nth(3).is_some_and(|only| only != name) {
+        return Ok(());
+    }
     let rows = data.y.len();
     let mut best = f64::INFINITY;
     for _ in 0..3 {

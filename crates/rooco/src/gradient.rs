@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::row::Features;
-use crate::weights::Weights;
+use crate::weights::{Seen, Weights};
 
 /// ∇f(w; z) = Σ_k a_k·(x at output k) + c·w + e·u + sparse corrections + a dense rest.
 ///
@@ -95,7 +95,7 @@ impl Gradient {
 
     /// w ← w - Σ_i η_i·g_i, all gradients taken at the same w. `anchor` is the loss's fixed vector.
     #[inline]
-    pub fn step(w: &mut Weights, parts: &[(f64, &Gradient, Features<'_>)], anchor: Option<&Arc<[f64]>>) {
+    pub fn step(w: &mut Weights, parts: &[(f64, &Gradient, &Seen<'_>)], anchor: Option<&Arc<[f64]>>) {
         let shrink: f64 = parts.iter().map(|(eta, g, _)| eta * g.along_w).sum();
         let pull: f64 = parts.iter().map(|(eta, g, _)| eta * g.along_anchor).sum();
         if shrink != 0.0 {
@@ -105,14 +105,14 @@ impl Gradient {
             let anchor = anchor.expect("a loss that uses its fixed vector must return it from Loss::anchor");
             add_fixed(w, -pull, anchor);
         }
-        for &(eta, g, x) in parts {
+        for &(eta, g, seen) in parts {
             if let [a] = g.along_x[..] {
                 if a != 0.0 {
-                    w.add(&[-eta * a], x);
+                    w.add_seen(-eta * a, seen);
                 }
             } else if g.along_x.iter().any(|&a| a != 0.0) {
                 let a: Vec<f64> = g.along_x.iter().map(|a| -eta * a).collect();
-                w.add(&a, x);
+                w.add(&a, seen.x);
             }
             for &(i, value) in &g.sparse {
                 w.add_at(i, -eta * value);

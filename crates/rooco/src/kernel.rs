@@ -18,6 +18,13 @@ fn dot_lanes(a: &[f64], b: &[f64]) -> f64 {
             acc[k] += x[k] * y[k];
         }
     }
+    let (ca, cb) = (ra.chunks_exact(LANES / 2), rb.chunks_exact(LANES / 2));
+    let (ra, rb) = (ca.remainder(), cb.remainder());
+    for (x, y) in ca.zip(cb) {
+        for k in 0..LANES / 2 {
+            acc[k] += x[k] * y[k];
+        }
+    }
     let mut tail = 0.0;
     for (x, y) in ra.iter().zip(rb) {
         tail += x * y;
@@ -80,6 +87,32 @@ pub(crate) fn sparse_dot(v: &[f64], index: &[u32], value: &[f64]) -> f64 {
         }
     }
     (acc[0] + acc[2]) + (acc[1] + acc[3])
+}
+
+/// [`sparse_dot`] with two vectors of one length, in one pass over the row; each has the bits of its own pass.
+#[inline]
+pub(crate) fn sparse_dot_2(v: &[f64], q: &[f64], index: &[u32], value: &[f64]) -> (f64, f64) {
+    let q = &q[..v.len()];
+    let (mut a, mut b) = ([0.0f64; 4], [0.0f64; 4]);
+    for (k, (&i, &x)) in index.iter().zip(value).enumerate() {
+        let i = i as usize;
+        if i < v.len() {
+            a[k & 3] += v[i] * x;
+            b[k & 3] += q[i] * x;
+        }
+    }
+    ((a[0] + a[2]) + (a[1] + a[3]), (b[0] + b[2]) + (b[1] + b[3]))
+}
+
+/// v += c₀·x and q += c₁·x for a sparse row, in one pass. Every coordinate must exist in both.
+#[inline]
+pub(crate) fn sparse_axpy_2(c: [f64; 2], index: &[u32], value: &[f64], v: &mut [f64], q: &mut [f64]) {
+    let q = &mut q[..v.len()];
+    for (&i, &x) in index.iter().zip(value) {
+        let i = i as usize;
+        v[i] += c[0] * x;
+        q[i] += c[1] * x;
+    }
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@
 //! ‖w‖² and ‖w̄‖² come from the tracked Gram matrix of v, q, u, in O(nnz) a step; it is summed afresh every max(d, 512)
 //! steps, so rounding cannot pile up.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -64,6 +65,32 @@ struct RowProducts {
     xx: f64,
 }
 
+/// A row as w sees it. Its products with the vectors that w is made of are computed once, when they are first asked for: the
+/// loss of the played point, the gradient at the iterate and the step on a row need the same ones.
+pub struct Seen<'x> {
+    /// The row.
+    pub x: Features<'x>,
+    /// The products hold for this version of the basis.
+    version: Cell<u64>,
+    /// So many of them are known.
+    known: Cell<usize>,
+    with: [Cell<f64>; MAX_LEVELS],
+}
+
+impl<'x> Seen<'x> {
+    /// Nothing is computed yet.
+    #[inline]
+    pub fn new(x: Features<'x>) -> Self {
+        Seen { x, version: Cell::new(0), known: Cell::new(0), with: Default::default() }
+    }
+
+    /// True for this very row: nothing else lies at its address, and a row is dense or sparse as a whole.
+    #[inline]
+    fn is(&self, x: Features<'_>) -> bool {
+        std::ptr::eq(self.x.values(), x.values())
+    }
+}
+
 /// w, its averages and its norm. See the module's text for the representation.
 #[derive(Clone, Debug)]
 pub struct Weights {
@@ -78,6 +105,8 @@ pub struct Weights {
     gram: Option<[[f64; BASIS]; BASIS]>,
     /// Steps since the Gram matrix was summed afresh.
     stale: usize,
+    /// Counts the changes of the basis: products with a row hold for one version of it.
+    version: u64,
 }
 
 impl Weights {
@@ -87,7 +116,7 @@ impl Weights {
         for (l, row) in coef.iter_mut().enumerate() {
             row[l] = 1.0;
         }
-        Weights { outputs: 1, basis: vec![w], coef, anchor: None, averages: Vec::new(), gram: None, stale: 0 }
+        Weights { outputs: 1, basis: vec![w], coef, anchor: None, averages: Vec::new(), gram: None, stale: 0, version: 1 }
     }
 
     /// The origin of `features` × `outputs` coordinates.
@@ -170,14 +199,43 @@ impl Weights {
     /// The point w itself.
     #[inline]
     pub fn iterate(&self) -> Level<'_> {
-        Level { w: self, level: 0 }
+        Level { w: self, level: 0, seen: None }
     }
 
     /// Level 0 is w, level 1 its average, level 2 the average of that.
     #[inline]
     pub fn level(&self, level: usize) -> Level<'_> {
         debug_assert!(level <= self.averages.len());
-        Level { w: self, level }
+        Level { w: self, level, seen: None }
+    }
+
+    /// The same, with the products of a row kept for whoever asks next.
+    #[inline]
+    pub fn level_at<'a>(&'a self, level: usize, seen: &'a Seen<'a>) -> Level<'a> {
+        Level { seen: Some(seen), ..self.level(level) }
+    }
+
+    /// ⟨m_0, x⟩ .. ⟨m_level, x⟩ of a row, from what is known of it.
+    #[inline]
+    fn look<'s>(&self, seen: &'s Seen<'_>, level: usize) -> &'s [Cell<f64>; MAX_LEVELS] {
+        if seen.version.get() != self.version {
+            seen.version.set(self.version);
+            seen.known.set(0);
+        }
+        let known = seen.known.get();
+        if known <= level {
+            seen.known.set(level + 1);
+            match seen.x {
+                x if level == 0 => seen.with[0].set(x.dot(&self.basis[0])),
+                Features::Sparse { index, value } if known == 0 && level == 1 => {
+                    let (v, q) = kernel::sparse_dot_2(&self.basis[0], &self.basis[1], index, value);
+                    seen.with[0].set(v);
+                    seen.with[1].set(q);
+                }
+                x => (known..=level).for_each(|l| seen.with[l].set(x.dot(&self.basis[l]))),
+            }
+        }
+        &seen.with
     }
 
     /// w ← c·w.
@@ -187,9 +245,7 @@ impl Weights {
             return;
         }
         if c == 0.0 {
-            self.fold();
-            self.basis[0].fill(0.0);
-            self.refresh();
+            self.rewrite(|w| w.fill(0.0));
             return;
         }
         for entry in &mut self.coef[0] {
@@ -208,10 +264,32 @@ impl Weights {
         self.coef[0][U] += c;
     }
 
-    /// w ← w + Σ_k c_k·(x at output k).
+    /// w ← w + c·x, for one output.
     #[inline]
+    pub fn add_seen(&mut self, c: f64, seen: &Seen<'_>) {
+        debug_assert_eq!(self.outputs, 1);
+        let d = self.deltas();
+        if self.gram.is_some() {
+            let mut products = RowProducts { xx: seen.x.norm_squared(), ..Default::default() };
+            for (p, with) in products.with.iter_mut().zip(self.look(seen, self.averages.len())) {
+                *p = with.get();
+            }
+            products.with[U] = self.anchor.as_ref().map_or(0.0, |u| seen.x.dot(u));
+            self.track(c, &d, &products);
+        }
+        self.version += 1;
+        match (seen.x, &mut self.basis[..]) {
+            (Features::Sparse { index, value }, [v, q]) => kernel::sparse_axpy_2([d[0] * c, d[1] * c], index, value, v, q),
+            (x, basis) => basis.iter_mut().zip(&d).for_each(|(m, &d)| x.add_to(d * c, m)),
+        }
+    }
+
+    /// w ← w + Σ_k c_k·(x at output k).
     pub fn add(&mut self, c: &[f64], x: Features<'_>) {
         debug_assert_eq!(c.len(), self.outputs);
+        if let [c] = *c {
+            return self.add_seen(c, &Seen::new(x));
+        }
         let d = self.deltas();
         if self.gram.is_some() {
             for (k, &ck) in c.iter().enumerate() {
@@ -219,16 +297,11 @@ impl Weights {
                 self.track(ck, &d, &products);
             }
         }
-        if self.outputs == 1 {
-            for (m, &d) in self.basis.iter_mut().zip(&d) {
-                x.add_to(d * c[0], m);
-            }
-        } else {
-            let k = self.outputs;
-            for (m, &d) in self.basis.iter_mut().zip(&d) {
-                for (i, value) in x.iter() {
-                    kernel::axpy(d * value, c, &mut m[i * k..(i + 1) * k]);
-                }
+        self.version += 1;
+        let k = self.outputs;
+        for (m, &d) in self.basis.iter_mut().zip(&d) {
+            for (i, value) in x.iter() {
+                kernel::axpy(d * value, c, &mut m[i * k..(i + 1) * k]);
             }
         }
     }
@@ -245,6 +318,7 @@ impl Weights {
             products.with[U] = self.anchor.as_ref().map_or(0.0, |u| u[i]);
             self.track(c, &d, &products);
         }
+        self.version += 1;
         for (m, &d) in self.basis.iter_mut().zip(&d) {
             m[i] += d * c;
         }
@@ -253,6 +327,7 @@ impl Weights {
     /// w ← w + c·g for a whole vector, O(d).
     pub fn add_dense(&mut self, c: f64, g: &[f64]) {
         let d = self.deltas();
+        self.version += 1;
         for (m, &d) in self.basis.iter_mut().zip(&d) {
             kernel::axpy(d * c, g, m);
         }
@@ -278,6 +353,7 @@ impl Weights {
             if self.coef[l][l].abs() < SMALL {
                 // ρ = 1 (the first point), or the share of the old points has become small: write the averages out.
                 if self.coef[l][l] == 0.0 {
+                    self.version += 1;
                     self.basis[l].fill(0.0);
                     self.coef[l][l] = 1.0;
                     self.refresh();
@@ -303,10 +379,7 @@ impl Weights {
     /// Inner products of the basis and u with x placed at output k.
     fn products(&self, x: Features<'_>, k: usize) -> RowProducts {
         let mut p = RowProducts { xx: x.norm_squared(), ..Default::default() };
-        let outputs = self.outputs;
-        let product = |m: &[f64]| {
-            if outputs == 1 { x.dot(m) } else { x.iter().map(|(i, value)| value * m[i * outputs + k]).sum() }
-        };
+        let product = |m: &[f64]| x.iter().map(|(i, value)| value * m[i * self.outputs + k]).sum();
         for (p, m) in p.with.iter_mut().zip(&self.basis) {
             *p = product(m);
         }
@@ -363,6 +436,7 @@ impl Weights {
 
     /// Multiplies everything out, O(d): afterwards v is w and the other vectors are the averages themselves.
     fn fold(&mut self) {
+        self.version += 1;
         let levels = self.averages.len() + 1;
         let u = self.anchor.clone();
         for i in 0..self.dim() {
@@ -447,6 +521,7 @@ impl Weights {
         if !fits || fixed || !dim.is_multiple_of(self.outputs) || basis.iter().any(|m| m.len() != dim) {
             return Err(Error::Unsupported("the saved weights belong to another algorithm, loss or number of features".into()));
         }
+        self.version += 1;
         self.basis = basis.into_iter().map(<[f64]>::to_vec).collect();
         self.coef.as_flattened_mut().copy_from_slice(coef);
         if let Some(own) = &mut self.gram {
@@ -462,6 +537,7 @@ impl Weights {
 pub struct Level<'a> {
     w: &'a Weights,
     level: usize,
+    seen: Option<&'a Seen<'a>>,
 }
 
 impl Point for Level<'_> {
@@ -475,10 +551,14 @@ impl Point for Level<'_> {
     fn dot(&self, x: Features<'_>) -> f64 {
         debug_assert_eq!(self.w.outputs, 1);
         let c = &self.w.coef[self.level];
-        let mut sum = c[0] * x.dot(&self.w.basis[0]);
-        for l in 1..=self.level {
-            sum += c[l] * x.dot(&self.w.basis[l]);
-        }
+        let sum = match self.seen {
+            Some(seen) if seen.is(x) => {
+                let with = self.w.look(seen, self.level);
+                let first = c[0] * with[0].get();
+                (1..=self.level).fold(first, |sum, l| sum + c[l] * with[l].get())
+            }
+            _ => (1..=self.level).fold(c[0] * x.dot(&self.w.basis[0]), |sum, l| sum + c[l] * x.dot(&self.w.basis[l])),
+        };
         match &self.w.anchor {
             Some(u) if c[U] != 0.0 => sum + c[U] * x.dot(u),
             _ => sum,

@@ -11,7 +11,7 @@ use crate::point::Point;
 use crate::row::{Features, Row};
 use crate::state::State;
 use crate::step::{Schedule, Steps};
-use crate::weights::{Averaging, Weights};
+use crate::weights::{Averaging, Seen, Weights};
 
 /// **The mixture with a SAGA table**.
 ///
@@ -141,9 +141,10 @@ impl<L: Loss> Learner for SagaSgd<L> {
         self.w.grow(features);
         self.sum.resize(self.w.dim(), 0.0);
 
-        let loss = self.loss.value(&self.w.level(1), z);
+        let seen = Seen::new(z.x);
+        let loss = self.loss.value(&self.w.level_at(1, &seen), z);
         self.g.clear();
-        self.loss.gradient(&self.w.iterate(), z, &mut self.g);
+        self.loss.gradient(&self.w.level_at(0, &seen), z, &mut self.g);
         check_finite(t, z, loss, Some(&self.g))?;
 
         let eta = self.steps.eta(t);
@@ -153,13 +154,15 @@ impl<L: Loss> Learner for SagaSgd<L> {
             self.g.along_w += self.alpha / (1.0 - p);
         }
         if t == 1 {
-            Gradient::step(&mut self.w, &[(eta, &self.g, z.x)], self.loss.anchor());
+            Gradient::step(&mut self.w, &[(eta, &self.g, &seen)], self.loss.anchor());
         } else {
             let r = self.draws.past(t, self.horizon)? as usize - 1;
             let p = (t - 1) as f64 / self.horizon as f64;
             self.g_past.clear();
-            self.loss.gradient(&self.w.iterate(), self.past.get(r), &mut self.g_past);
-            let parts = [(eta * (1.0 - p), &self.g, z.x), (eta * p, &self.g_past, self.past.get(r).x)];
+            let past = self.past.get(r);
+            let seen_past = Seen::new(past.x);
+            self.loss.gradient(&self.w.level_at(0, &seen_past), past, &mut self.g_past);
+            let parts = [(eta * (1.0 - p), &self.g, &seen), (eta * p, &self.g_past, &seen_past)];
             Gradient::step(&mut self.w, &parts, self.loss.anchor());
             self.add_stored(-eta * p, r);
             self.w.add_dense(-eta * p / (t - 1) as f64, &self.sum);

@@ -13,7 +13,7 @@ use crate::point::Point;
 use crate::row::{Features, Row};
 use crate::state::State;
 use crate::step::Schedule;
-use crate::weights::Weights;
+use crate::weights::{Seen, Weights};
 
 /// What every algorithm starts from: f, W and w_1.
 pub struct Task<L> {
@@ -254,42 +254,50 @@ impl<L: Loss> Learner for Sgd<L> {
 
         // Line 4: ĝ_t, the gradient at the iterate w_t on the row or rows that the draw chose. The row is checked before
         // anything is drawn, so that a refused row leaves no trace.
-        let w = self.w.iterate();
+        let seen = Seen::new(z.x);
+        let w = self.w.level_at(0, &seen);
         self.g.clear();
         let at_once = level == 0 && self.draw.is_fresh();
-        let loss =
-            if at_once { self.loss.value_and_gradient(&w, z, &mut self.g) } else { self.loss.value(&self.w.level(level), z) };
+        let loss = match at_once {
+            true => self.loss.value_and_gradient(&w, z, &mut self.g),
+            false => self.loss.value(&self.w.level_at(level, &seen), z),
+        };
         check_finite(t, z, loss, Some(&self.g))?;
         let drawn = self.draw.draw(t, z)?;
-        let j = match drawn {
-            Drawn::One { j, .. } if at_once => j,
+        let (j, seen_past) = match drawn {
+            Drawn::One { j, .. } if j == t => {
+                if !at_once {
+                    self.loss.gradient(&w, z, &mut self.g);
+                }
+                (j, None)
+            }
             Drawn::One { j, z: z_prime } => {
-                self.loss.gradient(&w, z_prime, &mut self.g);
-                j
+                let seen = Seen::new(z_prime.x);
+                self.loss.gradient(&self.w.level_at(0, &seen), z_prime, &mut self.g);
+                (j, Some(seen))
             }
             Drawn::Two { r, past, .. } => {
+                let seen = Seen::new(past.x);
                 self.g_past.clear();
                 self.loss.gradient(&w, z, &mut self.g);
-                self.loss.gradient(&w, past, &mut self.g_past);
-                r
+                self.loss.gradient(&self.w.level_at(0, &seen), past, &mut self.g_past);
+                (r, Some(seen))
             }
         };
+        let seen_past = seen_past.as_ref().unwrap_or(&seen);
 
         // Line 5: w_{t+1} = Π(w_t - η_t ĝ_t).
         let eta = self.schedule.eta(t);
-        if let Some(Pull { alpha, w0 }) = &self.pull {
+        if let Some(Pull { alpha, .. }) = &self.pull {
             // The convex case: ĝ_t ← ĝ_t + α(w_t - w₀), before the step, so that everything is taken at w_t.
             self.g.along_w += match drawn {
                 Drawn::One { .. } => *alpha,
                 Drawn::Two { p, .. } => alpha / (1.0 - p),
             };
-            let anchor = self.loss.anchor();
-            apply(&mut self.w, eta, drawn, &self.g, &self.g_past, z, anchor);
-            if let Some(w0) = w0 {
-                add_fixed(&mut self.w, eta * alpha, w0);
-            }
-        } else {
-            apply(&mut self.w, eta, drawn, &self.g, &self.g_past, z, self.loss.anchor());
+        }
+        apply(&mut self.w, eta, drawn, (&self.g, &seen), (&self.g_past, seen_past), self.loss.anchor());
+        if let Some(Pull { alpha, w0: Some(w0) }) = &self.pull {
+            add_fixed(&mut self.w, eta * alpha, w0);
         }
         self.domain.project_weights(&mut self.w);
         // The mean that is played after τ is that of w_1..w_τ: the last step's w_{τ+1} does not enter it.
@@ -339,12 +347,15 @@ impl<L: Loss> Learner for Sgd<L> {
     }
 }
 
+/// A gradient and the row that it was taken on.
+type On<'a> = (&'a Gradient, &'a Seen<'a>);
+
 /// w ← w - η·ĝ for one row, or for the mixture of two.
 #[inline]
-fn apply(w: &mut Weights, eta: f64, drawn: Drawn<'_>, g: &Gradient, g_past: &Gradient, z: Row<'_>, anchor: Option<&Arc<[f64]>>) {
+fn apply(w: &mut Weights, eta: f64, drawn: Drawn<'_>, fresh: On<'_>, past: On<'_>, anchor: Option<&Arc<[f64]>>) {
     match drawn {
-        Drawn::One { z: z_prime, .. } => Gradient::step(w, &[(eta, g, z_prime.x)], anchor),
-        Drawn::Two { p, past, .. } => Gradient::step(w, &[(eta * (1.0 - p), g, z.x), (eta * p, g_past, past.x)], anchor),
+        Drawn::One { .. } => Gradient::step(w, &[(eta, fresh.0, past.1)], anchor),
+        Drawn::Two { p, .. } => Gradient::step(w, &[(eta * (1.0 - p), fresh.0, fresh.1), (eta * p, past.0, past.1)], anchor),
     }
 }
 
