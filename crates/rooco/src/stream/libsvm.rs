@@ -5,11 +5,14 @@
 //! * The format has no place for a weight. A feature can be declared to be the weight instead (its number is then no
 //!   feature any more); a row without it is an error.
 
+use std::ops::Range;
+
 use super::Tally;
 use super::input::Inputs;
-use super::number::{digits8, number};
+use super::number::{digits8, number, usual_number};
 use super::open::{Labels, Options};
 use super::rows::Rows;
+use super::scan::{Marks, digits, load};
 use super::schema::{Names, Schema};
 use super::source::{Fault, Read, Source};
 use super::target::{Encoder, Probe};
@@ -95,39 +98,17 @@ impl Libsvm {
             last = 0;
         }
         loop {
-            while blank(buf[p]) && p < stop {
+            (p, last) = usual_pairs(buf, p, stop, last, self.shift..self.limit, out);
+            while p < stop && blank(buf[p]) {
                 p += 1;
             }
             if p >= stop {
                 break;
             }
             let at = p;
-            let (mut index, mut n) = digits8(buf, p);
-            if n == 8 {
-                let (low, more) = digits8(buf, p + 8);
-                if more < 8 {
-                    index = index * 10u64.pow(more as u32) + low;
-                    n += more;
-                }
-            }
-            if n == 0 || buf[p + n] != b':' {
-                if buf[p] == b'#' {
-                    break;
-                }
-                if buf[p..stop].starts_with(b"qid:") {
-                    while p < stop && !blank(buf[p]) {
-                        p += 1;
-                    }
-                    continue;
-                }
-                return Err(self.bad_pair(start, at, stop));
-            }
-            p += n + 1;
-            let Some((value, next)) = number(buf, p).filter(|&(_, next)| blank(buf[next]) || next == stop || buf[next] == b'#')
-            else {
-                return Err(self.bad_value(start, p, stop));
-            };
+            let Some((index, value, next)) = self.pair(start, p, stop)? else { break };
             p = next;
+            let Some(index) = index else { continue };
             let coordinate = index as i64 + self.shift;
             if coordinate <= last || coordinate >= self.limit {
                 if coordinate > last && self.fixed {
@@ -146,6 +127,35 @@ impl Libsvm {
         }
         out.finish(y, weight);
         Ok(())
+    }
+
+    /// Any pair `index:value` and where it ends; without an index if it is a `qid`; `None` at a comment.
+    #[cold]
+    fn pair(&self, start: usize, at: usize, stop: usize) -> Result<Option<(Option<u64>, f64, usize)>> {
+        let buf = self.text.buf();
+        let (mut index, mut n) = digits8(buf, at);
+        if n == 8 {
+            let (low, more) = digits8(buf, at + 8);
+            if more < 8 {
+                index = index * 10u64.pow(more as u32) + low;
+                n += more;
+            }
+        }
+        if n == 0 || buf[at + n] != b':' {
+            if buf[at] == b'#' {
+                return Ok(None);
+            }
+            if buf[at..stop].starts_with(b"qid:") {
+                let end = (at..stop).find(|&p| blank(buf[p])).unwrap_or(stop);
+                return Ok(Some((None, 0.0, end)));
+            }
+            return Err(self.bad_pair(start, at, stop));
+        }
+        let at = at + n + 1;
+        match number(buf, at) {
+            Some((value, end)) if ends_a_value(buf, end, stop) => Ok(Some((Some(index), value, end))),
+            _ => Err(self.bad_value(start, at, stop)),
+        }
     }
 
     /// Takes the weight and the dropped features out of the unfinished row.
@@ -236,6 +246,40 @@ impl Libsvm {
 #[inline(always)]
 fn blank(b: u8) -> bool {
     b == b' ' || b == b'\t'
+}
+
+#[inline(always)]
+fn ends_a_value(buf: &[u8], at: usize, stop: usize) -> bool {
+    blank(buf[at]) || at == stop || buf[at] == b'#'
+}
+
+/// Reads pairs such as ` 12:-3.45` as long as they are written in the usual way, behind one blank, and their indices are in order.
+/// `p` is the byte behind the last pair and `last` its coordinate; index + `of.start` is a coordinate, and those from `of.end` on are
+/// not for here.
+#[inline(never)]
+fn usual_pairs(buf: &[u8], mut p: usize, stop: usize, mut last: i64, of: Range<i64>, out: &mut Rows) -> (usize, i64) {
+    let mut marks = Marks::new(buf, p + 1);
+    while p < stop && buf[p] == b' ' {
+        let Some((index, value, end)) = usual_pair(buf, p + 1, &mut marks) else { break };
+        let coordinate = index as i64 + of.start;
+        if coordinate <= last || coordinate >= of.end || !(end == stop || buf[end] == b' ') {
+            break;
+        }
+        out.push(coordinate as u32, value);
+        (p, last) = (end, coordinate);
+    }
+    (p, last)
+}
+
+#[inline(always)]
+fn usual_pair(buf: &[u8], at: usize, marks: &mut Marks<'_>) -> Option<(u64, f64, usize)> {
+    let colon = marks.next();
+    if *buf.get(colon)? != b':' {
+        return None;
+    }
+    let index = digits(load(buf, at)?, colon - at)?;
+    let (value, end) = usual_number(buf, colon + 1, marks)?;
+    Some((index, value, end))
 }
 
 /// Looks at the first rows: labels, and whether an index 0 occurs. What is malformed is reported later, in its turn.

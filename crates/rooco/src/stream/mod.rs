@@ -38,6 +38,8 @@ mod parquet;
 #[cfg_attr(not(feature = "files"), allow(dead_code))]
 mod rows;
 #[cfg_attr(not(feature = "files"), allow(dead_code))]
+mod scan;
+#[cfg_attr(not(feature = "files"), allow(dead_code))]
 mod schema;
 #[cfg_attr(not(feature = "files"), allow(dead_code))]
 mod source;

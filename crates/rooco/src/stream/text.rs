@@ -4,12 +4,13 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use super::input::{Inputs, Opened, damaged};
+use super::scan::BLOCK;
 use crate::error::{Error, Result};
 
 /// Stays in the second-level cache.
 const BUFFER: usize = 256 * 1024;
-/// Eight bytes are read at a time, so as many must lie behind the last.
-const PADDING: usize = 16;
+/// Numbers are looked for in blocks of bytes, so as many must lie behind the last line.
+const PADDING: usize = 2 * BLOCK;
 /// A longer line is taken for a mistake.
 const LONGEST_LINE: usize = 1 << 28;
 
