@@ -3,7 +3,24 @@
 Estimators with the interface of scikit-learn over the Rust library; the numbers are those of the ``rooco`` command, bit for bit.
 """
 
-from rooco._rooco import Model, __version__
+from rooco import lab
 from rooco._estimators import OnePassClassifier, OnePassRegressor, load
+from rooco._pca import ShiftInvertPCA
+from rooco._rooco import Model, __version__
+from rooco._tools import Audit, Learned, audit, certify, learn, shuffle
 
-__all__ = ["Model", "OnePassClassifier", "OnePassRegressor", "__version__", "load"]
+__all__ = [
+    "Audit",
+    "Learned",
+    "Model",
+    "OnePassClassifier",
+    "OnePassRegressor",
+    "ShiftInvertPCA",
+    "__version__",
+    "audit",
+    "certify",
+    "lab",
+    "learn",
+    "load",
+    "shuffle",
+]

@@ -6,11 +6,38 @@ from typing import Any, Callable, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["__version__", "Learner", "Model", "Rows", "number_name"]
+__all__ = [
+    "__version__", "Learner", "Model", "Rows", "audit", "certify", "lab_list", "lab_paper", "lab_run", "number_name", "own_loss",
+    "shift_invert_pca", "shuffle",
+]
 
 __version__: str
 
 def number_name(value: float) -> str: ...
+def audit(rows: Rows, options: str) -> str: ...
+def certify(rows: Rows, model: Model, domain: str | None = None) -> str: ...
+def own_loss(
+    rows: Rows,
+    value: Callable[[float, float], float],
+    slope: Callable[[float, float], float],
+    curvature: tuple[float, float],
+    options: str,
+) -> tuple[NDArray[np.float64], float, int]: ...
+def shift_invert_pca(
+    rows: Rows, components: int, passes: int, seed: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]: ...
+def shuffle(
+    inputs: list[str],
+    output: str | PathLike[str],
+    seed: int,
+    memory: int,
+    records: str,
+    header: bool,
+    temporary: str | PathLike[str] | None,
+) -> int: ...
+def lab_run(name: str, folder: str | PathLike[str], threads: int) -> str: ...
+def lab_paper(full: bool, seed: int, only: str | None = None) -> str: ...
+def lab_list() -> list[str]: ...
 
 @final
 class Rows:

@@ -9,13 +9,17 @@
 
 use pyo3::prelude::*;
 
+mod audit;
 mod capsule;
 mod error;
 mod learner;
 mod matrix;
 mod model;
 mod options;
+mod own_loss;
+mod pca;
 mod rows;
+mod tools;
 
 /// The compiled half of rooco.
 #[pymodule]
@@ -23,11 +27,19 @@ mod _rooco {
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use super::audit::{audit, certify};
+    #[pymodule_export]
     use super::learner::Learner;
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
+    use super::own_loss::own_loss;
+    #[pymodule_export]
+    use super::pca::shift_invert_pca;
+    #[pymodule_export]
     use super::rows::Rows;
+    #[pymodule_export]
+    use super::tools::{lab_list, lab_paper, lab_run, shuffle};
 
     /// A number in the spelling that class names have in model files.
     #[pyfunction]
