@@ -46,6 +46,18 @@ impl Source {
         }
     }
 
+    /// What a result on this problem rests on besides its name: the program, and of a data file its settings, size and age.
+    pub fn stamp(&self) -> String {
+        let version = env!("CARGO_PKG_VERSION");
+        match self {
+            Source::Family(_) => version.into(),
+            Source::Data(d) => {
+                let file = std::fs::metadata(&d.path).ok().map(|m| (m.len(), m.modified().ok()));
+                format!("{version} {d:?} {file:?}")
+            }
+        }
+    }
+
     /// The problem of T rows (of a data file: T rows chosen at random) under this seed.
     pub fn build(&self, t: u64, seed: u64) -> Result<Instance> {
         match self {
@@ -65,8 +77,8 @@ struct File {
     seed: u64,
     t: Spanned<Vec<u64>>,
     orders: Spanned<Orders>,
-    #[serde(default = "one")]
-    instances: u64,
+    #[serde(default = "one_data_set")]
+    instances: Spanned<u64>,
     #[serde(default)]
     problems: Vec<Spanned<String>>,
     #[serde(default)]
@@ -85,6 +97,29 @@ fn one() -> u64 {
     1
 }
 
+fn one_data_set() -> Spanned<u64> {
+    Spanned::new(0..0, 1)
+}
+
+/// The key that the value at `offset` belongs to; an array may go over many lines.
+fn key_at(text: &str, offset: usize) -> Option<&str> {
+    let end = text[offset..].find('\n').map_or(text.len(), |n| offset + n);
+    text[..end].lines().rev().find_map(|line| {
+        let key = line.split_once('=')?.0.trim();
+        (!key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')).then_some(key)
+    })
+}
+
+/// Results are found by name, so every name stands once.
+fn add_once<T>(list: &mut Vec<T>, item: T, name: impl Fn(&T) -> String) -> std::result::Result<(), String> {
+    let text = name(&item);
+    if list.iter().any(|other| name(other) == text) {
+        return Err(format!("`{text}` is there twice"));
+    }
+    list.push(item);
+    Ok(())
+}
+
 impl Experiment {
     /// Reads an experiment file.
     pub fn read(path: &Path) -> Result<Self> {
@@ -100,10 +135,18 @@ impl Experiment {
             let column = before.rfind('\n').map_or(before.len(), |n| before.len() - n - 1) as u64 + 1;
             Error::Parse { file: path.into(), line, column, what }
         };
-        let file: File = toml::from_str(text).map_err(|e| at(e.span().map_or(0, |s| s.start), e.message().replace('\n', " ")))?;
+        let file: File = toml::from_str(text).map_err(|e| {
+            let (offset, what) = (e.span().map_or(0, |s| s.start), e.message().replace('\n', " "));
+            // What does not fit a key does not say which key.
+            let key = key_at(text, offset).filter(|key| !what.contains(&format!("`{key}`")));
+            at(offset, key.map_or(what.clone(), |key| format!("`{key}`: {what}")))
+        })?;
         let t = file.t.get_ref();
-        if t.is_empty() || t.contains(&0) {
-            return Err(at(file.t.span().start, "`t` must be a list of positive numbers of rows".into()));
+        if t.is_empty() || t.contains(&0) || (1..t.len()).any(|k| t[..k].contains(&t[k])) {
+            return Err(at(file.t.span().start, "`t` must be a list of different positive numbers of rows".into()));
+        }
+        if *file.instances.get_ref() == 0 {
+            return Err(at(file.instances.span().start, "`instances` must be at least 1".into()));
         }
         let orders = match file.orders.get_ref() {
             Orders::Same(n) => vec![*n; t.len()],
@@ -116,17 +159,20 @@ impl Experiment {
         let mut problems = Vec::new();
         for p in &file.problems {
             let family = Family::parse(p.get_ref()).map_err(|e| at(p.span().start, format!("`problems`: {e}")))?;
-            problems.push(Source::Family(family));
+            add_once(&mut problems, Source::Family(family), Source::text)
+                .map_err(|e| at(p.span().start, format!("`problems`: {e}")))?;
         }
         let folder = path.parent().unwrap_or(Path::new(""));
         for d in file.data {
             let at_data = d.span().start;
             let data = d.into_inner().relative_to(folder).map_err(|e| at(at_data, format!("`data`: {e}")))?;
-            problems.push(Source::Data(data));
+            add_once(&mut problems, Source::Data(data), Source::text).map_err(|e| at(at_data, format!("`data`: {e}")))?;
         }
         let mut methods = Vec::new();
         for m in &file.algorithms {
-            methods.push(Method::parse(m.get_ref()).map_err(|e| at(m.span().start, format!("`algorithms`: {e}")))?);
+            let method = Method::parse(m.get_ref()).map_err(|e| at(m.span().start, format!("`algorithms`: {e}")))?;
+            add_once(&mut methods, method, |m| m.name().to_owned())
+                .map_err(|e| at(m.span().start, format!("`algorithms`: {e}")))?;
         }
         if problems.is_empty() {
             return Err(at(0, "there are no problems; give `problems` or a `[[data]]` table".into()));
@@ -135,7 +181,7 @@ impl Experiment {
             return Err(at(0, "`algorithms` is empty".into()));
         }
         let horizons = t.iter().copied().zip(orders).collect();
-        let instances = file.instances.max(1);
+        let instances = *file.instances.get_ref();
         Ok(Experiment { name: file.name, about: file.about, seed: file.seed, horizons, instances, problems, methods })
     }
 }
@@ -148,7 +194,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("variance-reduction", include_str!("../experiments/variance-reduction.toml")),
     ("late-rounds", include_str!("../experiments/late-rounds.toml")),
     ("where-replay-wins", include_str!("../experiments/where-replay-wins.toml")),
-    ("memory", include_str!("../experiments/memory.toml")),
+    ("memory-regret", include_str!("../experiments/memory-regret.toml")),
     ("study", include_str!("../experiments/study.toml")),
     ("convex", include_str!("../experiments/convex.toml")),
     ("comparators", include_str!("../experiments/comparators.toml")),
@@ -191,7 +237,14 @@ mod tests {
             ("orders = 2", "ordres = 2", 3, "ordres"),
             ("orders = 2", "orders = [1, 2]", 3, "orders"),
             ("t = [100]", "t = [0]", 2, "`t`"),
-            ("t = [100]", "t = \"many\"", 2, "sequence"),
+            ("t = [100]", "t = \"many\"", 2, "`t`: "),
+            ("t = [100]", "t = [\n100,\n\"many\"]", 4, "`t`: "),
+            ("t = [100]", "t = [100, 100]", 2, "different"),
+            ("orders = 2", "orders = 2\ninstances = 0", 4, "`instances`"),
+            ("orders = 2", "orders = 2\nseed = -1", 4, "`seed`: "),
+            ("name = \"x\"", "name = 7", 1, "`name`: "),
+            ("[\"ogd:1\"]", "[\"ogd:1\",\n \"ogd:1\"]", 6, "twice"),
+            ("[\"p1\"]", "[\"p1\", \"p1 kappa=10\"]", 4, "twice"),
             ("[\"p1\"]", "[\"p1\",\n \"p7\"]", 5, "p7"),
             ("ogd:1", "ogd:x", 5, "ogd:x"),
         ] {

@@ -1,6 +1,7 @@
 //! An experiment, run: on all cores, resumable, and the same bytes whatever the number of threads.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::bound::{Bound, bounds};
 use crate::experiment::Experiment;
 use crate::problem::Instance;
+use crate::report::{field, write};
 use crate::statistics::Mean;
 use crate::trial::{self, Outcome};
 
@@ -120,11 +122,22 @@ type Key = (String, u64, u64, String);
 /// Problem, T, data set.
 type Facts = BTreeMap<(String, u64, u64), ProblemFacts>;
 
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum Line {
-    Cell(Box<Cell>),
-    Facts(ProblemFacts),
+/// A line of the log: a finished cell, or the constants of its problem.
+#[derive(Default, Serialize, Deserialize)]
+struct Line {
+    /// The version of the program and where the problem comes from: a change of either makes the line void.
+    stamp: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cell: Option<Cell>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    facts: Option<ProblemFacts>,
+}
+
+/// What the threads share.
+struct Shared<'a> {
+    cells: &'a mut BTreeMap<Key, Cell>,
+    facts: &'a mut Facts,
+    log: File,
 }
 
 /// Runs the experiment. Finished cells are kept in `folder` and not run again; at the end `results.json` and `results.csv` are
@@ -179,7 +192,24 @@ pub fn run(
             left.push(((p, t, orders, i), to_do));
         }
     }
-    // Problems are built side by side too, as many at a time as memory allows; what is finished is logged after each batch.
+    let mut log_file = File::options().create(true).append(true).open(&log).map_err(io(&log))?;
+    // A torn line of an interrupted run ends here.
+    log_file.write_all(b"\n").map_err(io(&log))?;
+    let shared = Mutex::new(Shared { cells: &mut cells, facts: &mut facts, log: log_file });
+    let note = |line: Line| -> Result<()> {
+        let text = to_json(&line)? + "\n";
+        let mut shared = shared.lock().expect("no thread panics while it holds the cells");
+        shared.log.write_all(text.as_bytes()).map_err(io(&log))?;
+        if let Some(f) = line.facts {
+            shared.facts.insert((f.problem.clone(), f.t, f.instance), f);
+        }
+        if let Some(c) = line.cell {
+            shared.cells.insert((c.problem.clone(), c.t, c.instance, c.algorithm.clone()), c);
+            report(shared.cells);
+        }
+        Ok(())
+    };
+    // Problems are built side by side too, as many at a time as memory allows. Every cell is logged when it is finished.
     while !left.is_empty() {
         let mut rows = 0;
         let fits = |((_, t, ..), _): &&(Group, Vec<usize>)| {
@@ -188,27 +218,20 @@ pub fn run(
         };
         let size = left.iter().take_while(fits).count();
         let batch: Vec<_> = left.drain(..size.max(1)).collect();
-        let done = Mutex::new(&mut cells);
-        let built: Result<Vec<ProblemFacts>> = pool.install(|| {
-            batch
-                .par_iter()
-                .map(|((p, t, orders, i), to_do)| {
-                    let instance = experiment.problems[*p].build(*t, data_seed(experiment.seed, *i))?;
-                    to_do.par_iter().for_each(|&m| {
-                        let cell = run_cell(experiment, &instance, m, *i, *orders);
-                        let mut cells = done.lock().expect("no thread panics while it holds the cells");
-                        cells.insert(key(*p, *t, *i, m), cell);
-                        report(&cells);
-                    });
-                    Ok(facts_of(&instance, &experiment.problems[*p].text(), *t, *i))
+        pool.install(|| {
+            batch.par_iter().try_for_each(|((p, t, orders, i), to_do)| {
+                let source = &experiment.problems[*p];
+                let instance = source.build(*t, data_seed(experiment.seed, *i))?;
+                let facts = facts_of(&instance, &source.text(), *t, *i);
+                note(Line { stamp: source.stamp(), facts: Some(facts), cell: None })?;
+                to_do.par_iter().try_for_each(|&m| {
+                    let cell = run_cell(experiment, &instance, m, *i, *orders);
+                    note(Line { stamp: source.stamp(), cell: Some(cell), facts: None })
                 })
-                .collect()
-        });
-        for (((p, t, _, i), to_do), f) in batch.iter().zip(built?) {
-            append(&log, to_do.iter().map(|&m| &cells[&key(*p, *t, *i, m)]), &f)?;
-            facts.insert((f.problem.clone(), f.t, f.instance), f);
-        }
+            })
+        })?;
     }
+    drop(shared);
     if missing(&cells) > 0.0 {
         return Ok(None);
     }
@@ -268,34 +291,21 @@ fn run_cell(experiment: &Experiment, instance: &Instance, m: usize, i: u64, orde
 fn read_log(log: &Path, experiment: &Experiment) -> Result<(BTreeMap<Key, Cell>, Facts)> {
     let (mut cells, mut facts) = (BTreeMap::new(), BTreeMap::new());
     let Ok(text) = std::fs::read_to_string(log) else { return Ok((cells, facts)) };
+    let stamps: BTreeMap<String, String> = experiment.problems.iter().map(|p| (p.text(), p.stamp())).collect();
     for line in text.lines() {
-        match serde_json::from_str(line) {
-            Ok(Line::Cell(c)) => {
-                let wanted = experiment.horizons.iter().find(|h| h.0 == c.t).map(|h| h.1 as usize);
-                if c.seed == experiment.seed && (c.error.is_some() || Some(c.outcomes.len()) == wanted) {
-                    cells.insert((c.problem.clone(), c.t, c.instance, c.algorithm.clone()), *c);
-                }
+        let Ok(Line { stamp, cell, facts: f }) = serde_json::from_str(line) else { continue };
+        let holds = |problem: &str| stamps.get(problem) == Some(&stamp);
+        if let Some(c) = cell.filter(|c| holds(&c.problem) && c.seed == experiment.seed) {
+            let wanted = experiment.horizons.iter().find(|h| h.0 == c.t).map(|h| h.1 as usize);
+            if c.error.is_some() || Some(c.outcomes.len()) == wanted {
+                cells.insert((c.problem.clone(), c.t, c.instance, c.algorithm.clone()), c);
             }
-            Ok(Line::Facts(f)) => {
-                facts.insert((f.problem.clone(), f.t, f.instance), f);
-            }
-            Err(_) => {}
+        }
+        if let Some(f) = f.filter(|f| holds(&f.problem)) {
+            facts.insert((f.problem.clone(), f.t, f.instance), f);
         }
     }
     Ok((cells, facts))
-}
-
-fn append<'a>(log: &Path, cells: impl Iterator<Item = &'a Cell>, facts: &ProblemFacts) -> Result<()> {
-    let mut lines = vec![to_json(facts)?];
-    for cell in cells {
-        lines.push(to_json(cell)?);
-    }
-    let write = || {
-        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(log)?;
-        // A torn line of an interrupted run ends here.
-        file.write_all(format!("\n{}\n", lines.join("\n")).as_bytes())
-    };
-    write().map_err(|source| Error::Io { file: log.into(), source })
 }
 
 fn to_json(value: &impl Serialize) -> Result<String> {
@@ -317,12 +327,8 @@ impl Results {
 
     /// Writes `results.json` and `results.csv`.
     pub fn write(&self, folder: &Path) -> Result<()> {
-        let put = |name: &str, text: String| {
-            let file = folder.join(name);
-            std::fs::write(&file, text).map_err(|source| Error::Io { file, source })
-        };
-        put("results.json", to_json(self)? + "\n")?;
-        put("results.csv", self.csv())
+        write(&folder.join("results.json"), &(to_json(self)? + "\n"))?;
+        write(&folder.join("results.csv"), &self.csv())
     }
 
     /// One line per trial.
@@ -331,7 +337,8 @@ impl Results {
         for c in &self.cells {
             for (k, o) in c.outcomes.iter().enumerate() {
                 let late = o.late.map_or(String::new(), |l| l.to_string());
-                out += &format!("{},{},{},{},{k},{},{late},{}\n", c.problem, c.t, c.instance, c.algorithm, o.regret, o.last);
+                let (problem, algorithm) = (field(&c.problem), field(&c.algorithm));
+                out += &format!("{problem},{},{},{algorithm},{k},{},{late},{}\n", c.t, c.instance, o.regret, o.last);
             }
         }
         out
@@ -342,17 +349,12 @@ impl Results {
         let mut out = String::from("problem,t,instance,algorithm,orders,regret,regret_se,late,late_se,bound,bound_name,error\n");
         for c in &self.cells {
             let late = c.late().map_or(",".into(), |l| format!("{},{}", l.mean, l.se));
-            let bound = c.bounds.first().map_or(",".into(), |b| format!("{},{}", b.value, b.name));
+            let bound = c.bounds.first().map_or(",".into(), |b| format!("{},{}", b.value, field(&b.name)));
             let regret = if c.outcomes.is_empty() { ",".into() } else { format!("{},{}", c.regret().mean, c.regret().se) };
-            let error = c.error.as_deref().unwrap_or("").replace([',', '\n'], ";");
-            out += &format!(
-                "{},{},{},{},{},{regret},{late},{bound},{error}\n",
-                c.problem,
-                c.t,
-                c.instance,
-                c.algorithm,
-                c.outcomes.len()
-            );
+            let (problem, algorithm) = (field(&c.problem), field(&c.algorithm));
+            let error = field(c.error.as_deref().unwrap_or(""));
+            out +=
+                &format!("{problem},{},{},{algorithm},{},{regret},{late},{bound},{error}\n", c.t, c.instance, c.outcomes.len());
         }
         out
     }

@@ -34,13 +34,13 @@ enum Command {
 
 #[derive(clap::Args)]
 struct PaperArguments {
-    /// T up to 10⁶ and more orders; without it under a minute on two cores.
+    /// T up to 10⁶ on every problem and more orders; without it under a minute on two cores.
     #[arg(long)]
     full: bool,
     /// Decides everything random.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only the statements whose id starts with this.
+    /// Only this row, or the rows below it: theorem-1, theorem-1/p1, theorem-1/p1/T=1000.
     #[arg(long, value_name = "ID")]
     only: Option<String>,
     /// All rows as JSON on standard output.
@@ -121,7 +121,11 @@ pub fn run(a: Arguments) -> Result<Outcome> {
 
 fn check_paper(a: PaperArguments) -> Result<Outcome> {
     let options = paper::Options { full: a.full, seed: a.seed, only: a.only };
-    let paper: Paper = paper::paper(&options, &|group| eprintln!("{group} ..."))?;
+    let paper: Paper = paper::paper(&options, &|group| {
+        if std::io::stderr().is_terminal() {
+            eprintln!("{group} ...");
+        }
+    })?;
     let mut out = std::io::stdout().lock();
     if a.json {
         writeln!(out, "{}", serde_json::to_string(&paper)?)?;
@@ -138,9 +142,7 @@ fn check_paper(a: PaperArguments) -> Result<Outcome> {
     }
     eprintln!("{} of {} statements hold", paper.checks.len() - failed.len(), paper.checks.len());
     let outcome = if failed.is_empty() { Outcome::Done } else { Outcome::No };
-    let about = "Every numbered statement of Sherman, Koren and Mansour, \"Optimal Rates for Random Order Online Optimization\", measured.";
-    let data =
-        ReportData { title: "The paper, measured".into(), about: about.into(), seed: a.seed, paper, ..ReportData::default() };
+    let data = ReportData::of_paper(&paper, a.seed);
     a.output.write(&data)?;
     Ok(outcome)
 }

@@ -4,5 +4,6 @@ mod audit;
 mod common;
 mod fit_predict_eval_show;
 mod kill_and_resume;
+mod lab;
 mod shuffle;
 mod trace_agrees_with_the_pseudo_code;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use rooco::step::{Schedule, Steps};
 use serde::Serialize;
 
-use crate::paper::Paper;
+use super::chart::Chart;
+use super::{experiment_charts, paper_charts};
+use crate::paper::{Check, Paper};
 use crate::run::{Cell, ProblemFacts, Results};
 use crate::statistics::{Mean, paired};
 use crate::trial::curve_rounds;
@@ -28,16 +29,14 @@ pub struct Point {
     pub se: f64,
     /// Trials.
     pub n: usize,
-    /// Regret minus two standard errors, kept positive for the log axis.
-    pub lo: f64,
-    /// Regret plus two standard errors.
-    pub hi: f64,
     /// F - F* over the last 1 % of the rounds.
     pub late: Option<f64>,
     /// Its standard error.
     pub late_se: Option<f64>,
     /// F - F* at the end.
     pub last: f64,
+    /// Its standard error.
+    pub last_se: f64,
     /// The smallest bound over the data sets of the theorem named next; the first that speaks about the algorithm.
     pub bound: Option<f64>,
     /// Which theorem.
@@ -63,25 +62,10 @@ pub struct Curve {
     pub round: u64,
     /// Mean regret so far.
     pub regret: f64,
-    /// Minus two standard errors, kept positive.
-    pub lo: f64,
-    /// Plus two.
-    pub hi: f64,
+    /// Its standard error.
+    pub se: f64,
     /// Mean regret per round since the point before: the instantaneous regret.
     pub instant: f64,
-}
-
-/// A step size.
-#[derive(Clone, Debug, Serialize)]
-pub struct StepPoint {
-    /// The problem.
-    pub problem: String,
-    /// The schedule.
-    pub schedule: String,
-    /// The round.
-    pub round: u64,
-    /// η.
-    pub eta: f64,
 }
 
 /// Everything the report shows.
@@ -93,18 +77,18 @@ pub struct ReportData {
     pub about: String,
     /// The seed.
     pub seed: u64,
+    /// The version of the program.
+    pub version: String,
     /// The problems with their constants.
     pub problems: Vec<ProblemFacts>,
     /// Means over orders.
     pub points: Vec<Point>,
-    /// Regret within a run, at the largest T of each problem.
-    pub curves: Vec<Curve>,
-    /// Step sizes, at the largest T of each problem.
-    pub steps: Vec<StepPoint>,
+    /// The charts.
+    pub charts: Vec<Chart>,
     /// Cells that failed, and why.
     pub errors: Vec<String>,
     /// The statements of the paper, if they were checked.
-    pub paper: Paper,
+    pub checks: Vec<Check>,
 }
 
 impl ReportData {
@@ -141,6 +125,7 @@ impl ReportData {
             let late: Option<Vec<f64>> = cells.iter().flat_map(|c| &c.outcomes).map(|o| o.late).collect();
             let late = late.map(|l| Mean::of(&l));
             let last: Vec<f64> = cells.iter().flat_map(|c| &c.outcomes).map(|o| o.last).collect();
+            let last = Mean::of(&last);
             let bound = cells.iter().filter_map(|c| c.bounds.first()).min_by(|a, b| a.value.total_cmp(&b.value));
             let first = groups.iter().find(|g| g.0.0 == *problem && g.0.1 == *t).map_or(vec![], |g| all(&g.1));
             let versus = if first.len() == regrets.len() { paired(&regrets, &first) } else { Mean { mean: 0.0, se: 0.0, n: 0 } };
@@ -151,11 +136,10 @@ impl ReportData {
                 regret: regret.mean,
                 se: regret.se,
                 n: regret.n,
-                lo: positive(regret.mean - 2.0 * regret.se, regret.mean),
-                hi: regret.mean + 2.0 * regret.se,
                 late: late.map(|l| l.mean),
                 late_se: late.map(|l| l.se),
-                last: Mean::of(&last).mean,
+                last: last.mean,
+                last_se: last.se,
                 bound: bound.map(|b| b.value),
                 bound_name: bound.map(|b| b.name.clone()),
                 ratio: bound.map(|b| regret.mean / b.value),
@@ -166,62 +150,96 @@ impl ReportData {
                 curves.extend(curve(problem, *t, algorithm, cells));
             }
         }
-        let steps = largest.iter().flat_map(|(&p, &t)| step_sizes(results, p, t)).collect();
-        let (title, about, seed) = (results.name.clone(), results.about.clone(), results.seed);
-        let problems = results.problems.clone();
-        ReportData { title, about, seed, problems, points, curves, steps, errors, paper: Paper::default() }
+        ReportData {
+            title: results.name.clone(),
+            about: results.about.clone(),
+            seed: results.seed,
+            version: env!("CARGO_PKG_VERSION").into(),
+            charts: experiment_charts::charts(&points, &curves, &results.problems),
+            problems: results.problems.clone(),
+            points,
+            errors,
+            checks: vec![],
+        }
     }
 
-    /// The tables behind the charts, by name.
+    /// The data of the paper's statements.
+    pub fn of_paper(paper: &Paper, seed: u64) -> Self {
+        ReportData {
+            title: "The paper, measured".into(),
+            about:
+                "Every numbered statement of Sherman, Koren and Mansour, \"Optimal Rates for Random Order Online Optimization\", \
+                    measured on problems whose rows are not convex and whose sum is."
+                    .into(),
+            seed,
+            version: env!("CARGO_PKG_VERSION").into(),
+            charts: paper_charts::charts(paper),
+            checks: paper.checks.clone(),
+            ..ReportData::default()
+        }
+    }
+
+    /// The tables behind the report, by name: `regret`, `paper` where there are such, and `charts` with every number drawn.
     pub fn csv(&self) -> Vec<(&'static str, String)> {
         let number = |v: Option<f64>| v.map_or(String::new(), |v| v.to_string());
-        let mut points = String::from(
-            "problem,t,algorithm,trials,regret,regret_se,late,late_se,last,bound,bound_name,ratio,versus_first,versus_first_se\n",
-        );
-        for p in &self.points {
-            points += &format!(
-                "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
-                p.problem,
-                p.t,
-                p.algorithm,
-                p.n,
-                p.regret,
-                p.se,
-                number(p.late),
-                number(p.late_se),
-                p.last,
-                number(p.bound),
-                p.bound_name.as_deref().unwrap_or(""),
-                number(p.ratio),
-                p.versus_first,
-                p.versus_first_se
+        let mut tables = Vec::new();
+        if !self.points.is_empty() {
+            let mut points = String::from(
+                "problem,t,algorithm,trials,regret,regret_se,late,late_se,last,last_se,bound,bound_name,ratio,versus_first,versus_first_se\n",
             );
+            for p in &self.points {
+                let (late, late_se, bound, ratio) = (number(p.late), number(p.late_se), number(p.bound), number(p.ratio));
+                let (problem, algorithm) = (field(&p.problem), field(&p.algorithm));
+                points += &format!(
+                    "{problem},{},{algorithm},{},{},{},{late},{late_se},{},{},{bound},{},{ratio},{},{}\n",
+                    p.t,
+                    p.n,
+                    p.regret,
+                    p.se,
+                    p.last,
+                    p.last_se,
+                    field(p.bound_name.as_deref().unwrap_or("")),
+                    p.versus_first,
+                    p.versus_first_se
+                );
+            }
+            tables.push(("regret", points));
         }
-        let mut curves = String::from("problem,t,algorithm,round,regret,low,high,instantaneous\n");
-        for c in &self.curves {
-            curves +=
-                &format!("{},{},{},{},{},{},{},{}\n", c.problem, c.t, c.algorithm, c.round, c.regret, c.lo, c.hi, c.instant);
-        }
-        let mut tables = vec![("regret", points), ("curves", curves)];
-        if !self.paper.checks.is_empty() {
-            let mut paper = String::from("id,measured,bound,ratio,pass,seed,command\n");
-            for c in &self.paper.checks {
-                paper += &format!("{},{},{},{},{},{},{}\n", c.id, c.measured, c.bound, c.ratio(), c.pass, c.seed, c.command);
+        if !self.checks.is_empty() {
+            let mut paper = String::from("id,label,statement,setting,measured,bound,ratio,pass,seed,command\n");
+            for c in &self.checks {
+                let [label, statement, setting] = [&c.label, &c.statement, &c.setting].map(|f| field(f));
+                paper += &format!(
+                    "{},{label},{statement},{setting},{},{},{},{},{},{}\n",
+                    c.id,
+                    c.measured,
+                    c.bound,
+                    c.ratio(),
+                    c.pass,
+                    c.seed,
+                    c.command
+                );
             }
             tables.push(("paper", paper));
-            let mut stability = String::from("problem,algorithm,m,distance,se,bound\n");
-            for s in &self.paper.stability {
-                stability += &format!("{},{},{},{},{},{}\n", s.problem, s.algorithm, s.m, s.distance, s.se, s.bound);
-            }
-            tables.push(("stability", stability));
         }
+        let mut charts = String::from("chart,section,series,bound,x,y,low,high\n");
+        for c in &self.charts {
+            for s in &c.series {
+                let (section, key, bound) = (field(&c.section), field(&s.key), field(s.bound.as_deref().unwrap_or("")));
+                for k in 0..s.y.len() {
+                    let [low, high] = [&s.low, &s.high].map(|v| number(v.get(k).copied()));
+                    charts += &format!("{},{section},{key},{bound},{},{},{low},{high}\n", c.id, s.x[k], s.y[k]);
+                }
+            }
+        }
+        tables.push(("charts", charts));
         tables
     }
 }
 
-/// A log axis has no zero: a band that reaches below is cut at a hundredth of the mean.
-fn positive(low: f64, mean: f64) -> f64 {
-    if mean > 0.0 { low.max(0.01 * mean) } else { low }
+/// A field of a CSV file, in quotes if it must be.
+pub(crate) fn field(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into() }
 }
 
 fn curve(problem: &str, t: u64, algorithm: &str, cells: &[&Cell]) -> Vec<Curve> {
@@ -238,39 +256,7 @@ fn curve(problem: &str, t: u64, algorithm: &str, cells: &[&Cell]) -> Vec<Curve> 
             let m = Mean::of(&values);
             let instant = (m.mean - before.0) / (round - before.1) as f64;
             before = (m.mean, round);
-            Some(Curve {
-                problem: problem.into(),
-                t,
-                algorithm: algorithm.into(),
-                round,
-                regret: m.mean,
-                lo: positive(m.mean - 2.0 * m.se, m.mean),
-                hi: m.mean + 2.0 * m.se,
-                instant,
-            })
-        })
-        .collect()
-}
-
-/// The schedules of the theorems on this problem.
-fn step_sizes(results: &Results, problem: &str, t: u64) -> Vec<StepPoint> {
-    let Some(facts) = results.problems.iter().find(|f| f.problem == problem && f.t == t) else { return vec![] };
-    let [_, beta, lambda, l, ..] = facts.constants;
-    if lambda <= beta / t as f64 || l <= 0.0 {
-        return vec![];
-    }
-    let schedules = [
-        ("Theorem 1", Steps::theorem_1(beta, lambda, t)),
-        ("Theorem 2", Steps::paper(beta, lambda / 2.0)),
-        ("1/(λt)", Steps::over_lambda_t(1.0, lambda, f64::INFINITY)),
-        ("min{1/L, 2/(λt)}", Steps::over_lambda_t(2.0, lambda, 1.0 / l)),
-        ("1/(L̂+λ(t-1))", Steps::Shifted { k: l.max(beta), lambda }),
-    ];
-    let rounds = curve_rounds(t);
-    schedules
-        .iter()
-        .flat_map(|(name, s)| {
-            rounds.iter().map(|&round| StepPoint { problem: problem.into(), schedule: (*name).into(), round, eta: s.eta(round) })
+            Some(Curve { problem: problem.into(), t, algorithm: algorithm.into(), round, regret: m.mean, se: m.se, instant })
         })
         .collect()
 }

@@ -11,6 +11,14 @@ const VENDORED: [&str; 3] = [
     include_str!("../../assets/vega-embed.min.js"),
 ];
 
+/// What the licences of the vendored scripts ask for: their text goes where the scripts go.
+const LICENCES: [&str; 4] = [
+    include_str!("../../assets/LICENSE-vega"),
+    include_str!("../../assets/LICENSE-vega-lite"),
+    include_str!("../../assets/LICENSE-vega-embed"),
+    include_str!("../../assets/LICENSE-bundled"),
+];
+
 /// The whole report as one file.
 pub fn html(data: &ReportData) -> String {
     // `</` ends a script wherever it stands, and source maps would be fetched.
@@ -20,9 +28,13 @@ pub fn html(data: &ReportData) -> String {
         .collect();
     let json = serde_json::to_string(data).unwrap_or_else(|_| "{}".into()).replace("</", "<\\/");
     let mut page = PAGE.replace("{{TITLE}}", &escape(&data.title));
-    for (place, text) in
-        [("/*STYLE*/", STYLE), ("/*VENDORED*/", &vendored.join("\n")), ("/*DATA*/", &json), ("/*SCRIPT*/", SCRIPT)]
-    {
+    for (place, text) in [
+        ("/*STYLE*/", STYLE),
+        ("/*LICENCES*/", &LICENCES.join("\n")),
+        ("/*VENDORED*/", &vendored.join("\n")),
+        ("/*DATA*/", &json),
+        ("/*SCRIPT*/", SCRIPT),
+    ] {
         page = page.replacen(place, text, 1);
     }
     page

@@ -1,158 +1,236 @@
-//! Static charts for papers: regret against T (or against the round, where there is one T), a file per problem.
+//! Static charts for papers: any [`Chart`] as SVG.
 
-use super::ReportData;
+use super::chart::{Axis, Chart, Kind, Scale};
 
 const WIDTH: f64 = 560.0;
-const HEIGHT: f64 = 380.0;
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 190.0;
-const TOP: f64 = 40.0;
+const TOP: f64 = 52.0;
 const BOTTOM: f64 = 50.0;
-/// Okabe and Ito's colours, which survive colour blindness and grey printers.
-const COLOURS: [&str; 8] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999933"];
+/// Okabe and Ito's colours first, which survive colour blindness and grey printers.
+const COLOURS: [&str; 12] = [
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999933", "#7a5195", "#8c564b", "#5f9ea0",
+    "#b0413e",
+];
 
-struct Series {
-    name: String,
-    /// x, y, low, high.
-    points: Vec<[f64; 4]>,
-    dashed: bool,
+/// One axis on paper: where a value stands, and the ticks.
+struct Ruler {
+    scale: Scale,
+    low: f64,
+    high: f64,
+    from: f64,
+    to: f64,
 }
 
-/// File name (without ending) and SVG text of every chart.
-pub fn charts(data: &ReportData) -> Vec<(String, String)> {
-    let mut problems: Vec<&str> = Vec::new();
-    for p in &data.points {
-        if !problems.contains(&p.problem.as_str()) {
-            problems.push(&p.problem);
-        }
+impl Ruler {
+    fn new(axis: &Axis, values: impl Iterator<Item = f64> + Clone, from: f64, to: f64) -> Self {
+        let place = |v: f64| place(axis.scale, v);
+        let shown = values.filter(|v| v.is_finite() && (axis.scale != Scale::Log || *v > 0.0)).map(place);
+        let (low, high) = (shown.clone().fold(f64::INFINITY, f64::min), shown.fold(f64::NEG_INFINITY, f64::max));
+        let (low, high) = if low.is_finite() { (low, high.max(low + 0.1)) } else { (0.0, 1.0) };
+        // Air above and below, but no value left of a zero.
+        let air = 0.03 * (high - low);
+        Ruler { scale: axis.scale, low: if axis.scale == Scale::Log { low - air } else { low }, high: high + air, from, to }
     }
-    let mut out = Vec::new();
-    for problem in problems {
-        let mut series: Vec<Series> = Vec::new();
-        let mut horizons: Vec<u64> = data.points.iter().filter(|p| p.problem == problem).map(|p| p.t).collect();
-        horizons.dedup();
-        let many = horizons.len() > 1;
-        let mut add = |name: String, point: [f64; 4], dashed: bool| match series.iter_mut().find(|s| s.name == name) {
-            Some(s) => s.points.push(point),
-            None => series.push(Series { name, points: vec![point], dashed }),
-        };
-        if many {
-            for p in data.points.iter().filter(|p| p.problem == problem) {
-                add(p.algorithm.clone(), [p.t as f64, p.regret, p.lo, p.hi], false);
-            }
-            for p in data.points.iter().filter(|p| p.problem == problem) {
-                if let (Some(b), Some(name)) = (p.bound, &p.bound_name) {
-                    add(format!("{name} (bound)"), [p.t as f64, b, b, b], true);
-                }
-            }
-        } else {
-            for c in data.curves.iter().filter(|c| c.problem == problem) {
-                add(c.algorithm.clone(), [c.round as f64, c.regret, c.lo, c.hi], false);
-            }
-        }
-        let file: String = problem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        out.push((format!("regret-{file}"), draw(problem, if many { "T" } else { "round t" }, &series)));
+
+    fn at(&self, v: f64) -> f64 {
+        let v = if self.scale == Scale::Log { v.max(f64::MIN_POSITIVE) } else { v };
+        let share = (place(self.scale, v).clamp(self.low, self.high) - self.low) / (self.high - self.low);
+        self.from + share * (self.to - self.from)
     }
-    if !data.paper.stability.is_empty() {
-        let mut series: Vec<Series> = Vec::new();
-        for s in &data.paper.stability {
-            let name = format!("{}, {}", s.algorithm, s.problem);
-            let point = [s.m as f64, s.distance, (s.distance - 2.0 * s.se).max(0.1 * s.distance), s.distance + 2.0 * s.se];
-            match series.iter_mut().find(|x| x.name == name) {
-                Some(x) => x.points.push(point),
-                None => series.push(Series { name, points: vec![point], dashed: false }),
-            }
+
+    fn ticks(&self) -> Vec<f64> {
+        if self.scale == Scale::Linear {
+            let rough = (self.high - self.low) / 5.0;
+            let unit = 10f64.powf(rough.log10().floor());
+            let step = [1.0, 2.0, 5.0, 10.0].map(|k| k * unit).into_iter().find(|s| *s >= rough).unwrap_or(unit);
+            let first = (self.low / step).ceil() as i64;
+            return (first..).map(|k| k as f64 * step).take_while(|v| *v <= self.high + 1e-12).collect();
         }
-        out.push(("stability".into(), draw("E‖w - w'‖ by coupled runs", "m", &series)));
+        let decades = self.high - self.low;
+        // Where less than two decades show, 2 and 5 are labelled too.
+        let steps: &[f64] = if decades < 2.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let (first, last) = (self.low.floor() as i32, self.high.ceil() as i32);
+        let every = ((last - first) / 8 + 1).max(1);
+        let mut ticks: Vec<f64> = (first..=last)
+            .filter(|e| e.rem_euclid(every) == 0)
+            .flat_map(|e| steps.iter().map(move |m| m * 10f64.powi(e)))
+            .filter(|v| self.scale == Scale::Log || *v >= 1.0)
+            .collect();
+        if self.scale == Scale::Symlog {
+            ticks.insert(0, 0.0);
+        }
+        ticks.retain(|v| (self.low - 1e-9..=self.high + 1e-9).contains(&place(self.scale, *v)));
+        ticks
     }
-    out
 }
 
-fn draw(title: &str, x_title: &str, series: &[Series]) -> String {
-    let finite = |v: f64| v > 0.0 && v.is_finite();
-    let all: Vec<[f64; 4]> = series.iter().flat_map(|s| &s.points).copied().filter(|p| finite(p[0]) && finite(p[1])).collect();
-    let range = |k: usize| {
-        let logs = all.iter().map(|p| p[k].log10());
-        let (lo, hi) = (logs.clone().fold(f64::INFINITY, f64::min), logs.fold(f64::NEG_INFINITY, f64::max));
-        if lo.is_finite() { (lo, hi.max(lo + 0.1)) } else { (0.0, 1.0) }
-    };
-    let ((x0, x1), (y0, y1)) = (range(0), range(1));
-    let (y0, y1) = (y0 - 0.05, y1 + 0.05);
-    let x = |v: f64| LEFT + (v.log10() - x0) / (x1 - x0) * (WIDTH - LEFT - RIGHT);
-    let y = |v: f64| HEIGHT - BOTTOM - (v.log10().clamp(y0, y1) - y0) / (y1 - y0) * (HEIGHT - TOP - BOTTOM);
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"11\">\n\
-         <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n\
-         <text x=\"{LEFT}\" y=\"22\" font-size=\"14\">{}</text>\n",
-        escape(title)
-    );
-    for (lo, hi, vertical) in [(x0, x1, true), (y0, y1, false)] {
-        for e in (lo.floor() as i32)..=(hi.ceil() as i32) {
-            // Where less than two decades show, 2 and 5 are labelled too.
-            for m in if hi - lo < 2.0 { &[1.0, 2.0, 5.0][..] } else { &[1.0][..] } {
-                let v = m * 10f64.powi(e);
-                if v.log10() < lo - 1e-9 || v.log10() > hi + 1e-9 {
-                    continue;
-                }
-                let label = if (-3..5).contains(&e) { format!("{}", (v * 1e6).round() / 1e6) } else { format!("{m}e{e}") };
-                let (x_text, y_text) = (HEIGHT - BOTTOM + 16.0, LEFT - 6.0);
-                svg += &if vertical {
-                    format!(
-                        "<line x1=\"{0:.1}\" x2=\"{0:.1}\" y1=\"{TOP}\" y2=\"{1}\" stroke=\"#ddd\"/><text x=\"{0:.1}\" y=\"{x_text}\" text-anchor=\"middle\">{label}</text>\n",
-                        x(v),
-                        HEIGHT - BOTTOM
-                    )
-                } else {
-                    format!(
-                        "<line x1=\"{LEFT}\" x2=\"{1}\" y1=\"{0:.1}\" y2=\"{0:.1}\" stroke=\"#ddd\"/><text x=\"{y_text}\" y=\"{2:.1}\" text-anchor=\"end\">{label}</text>\n",
-                        y(v),
-                        WIDTH - RIGHT,
-                        y(v) + 4.0
-                    )
-                };
-            }
-        }
+fn place(scale: Scale, v: f64) -> f64 {
+    match scale {
+        Scale::Log => v.log10(),
+        Scale::Linear => v,
+        Scale::Symlog => v.signum() * (1.0 + v.abs()).log10(),
     }
-    svg += &format!(
-        "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{x_title}</text>\n",
-        (LEFT + WIDTH - RIGHT) / 2.0,
-        HEIGHT - 12.0
-    );
-    for (k, s) in series.iter().enumerate() {
-        let colour = COLOURS[k % COLOURS.len()];
-        let points: Vec<&[f64; 4]> = s.points.iter().filter(|p| finite(p[0]) && finite(p[1])).collect();
-        let path = |k: usize, rev: bool| -> String {
-            let one = |p: &&[f64; 4]| format!("{:.1},{:.1}", x(p[0]), y(p[k].max(f64::MIN_POSITIVE)));
-            if rev {
-                points.iter().rev().map(one).collect::<Vec<_>>().join(" ")
+}
+
+/// 1000, 10⁶, 0.02, 5·10⁻⁴.
+fn label(v: f64) -> String {
+    let e = if v == 0.0 { 0 } else { (v.abs().log10() + 1e-9).floor() as i32 };
+    if (-2..5).contains(&e) {
+        return format!("{}", (v * 1e6).round() / 1e6);
+    }
+    let digits: String = e
+        .to_string()
+        .chars()
+        .map(|c| {
+            if c == '-' {
+                '⁻'
             } else {
-                points.iter().map(one).collect::<Vec<_>>().join(" ")
+                ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][c as usize - '0' as usize]
+            }
+        })
+        .collect();
+    let m = (v / 10f64.powi(e)).round();
+    if m == 1.0 { format!("10{digits}") } else { format!("{m}·10{digits}") }
+}
+
+/// The chart as SVG text.
+pub fn draw(chart: &Chart) -> String {
+    let rows = if chart.kind == Kind::Dots { chart.series.len() } else { chart.series.len().saturating_sub(16) };
+    let height = if chart.kind == Kind::Dots { TOP + BOTTOM + 20.0 * rows as f64 } else { 380.0 + 17.0 * rows as f64 };
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"11\">\n\
+         <rect width=\"{WIDTH}\" height=\"{height}\" fill=\"white\"/>\n<text x=\"20\" y=\"20\" font-size=\"14\">{}</text>\n\
+         <text x=\"20\" y=\"36\" fill=\"#555\">{}</text>\n",
+        escape(&chart.title),
+        escape(&if chart.section == "paper" { chart.subtitle.clone() } else { format!("{}  {}", chart.section, chart.subtitle) })
+    );
+    svg += &match chart.kind {
+        Kind::Lines => lines(chart, height),
+        Kind::Dots => dots(chart, height),
+    };
+    svg + "</svg>\n"
+}
+
+fn vertical_ticks(ruler: &Ruler, top: f64, bottom: f64) -> String {
+    let one = |v: f64| {
+        let x = ruler.at(v);
+        format!(
+            "<line x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{top}\" y2=\"{bottom}\" stroke=\"#ddd\"/><text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
+            bottom + 16.0,
+            label(v)
+        )
+    };
+    ruler.ticks().into_iter().map(one).collect()
+}
+
+fn lines(chart: &Chart, height: f64) -> String {
+    let bottom = height - BOTTOM;
+    let x = Ruler::new(&chart.x, chart.series.iter().flat_map(|s| s.x.iter().copied()), LEFT, WIDTH - RIGHT);
+    let y = Ruler::new(&chart.y, chart.series.iter().flat_map(|s| s.y.iter().copied()), bottom, TOP);
+    let mut svg = vertical_ticks(&x, TOP, bottom);
+    for v in y.ticks() {
+        svg += &format!(
+            "<line x1=\"{LEFT}\" x2=\"{1}\" y1=\"{0:.1}\" y2=\"{0:.1}\" stroke=\"#ddd\"/><text x=\"{2}\" y=\"{3:.1}\" text-anchor=\"end\">{4}</text>\n",
+            y.at(v),
+            WIDTH - RIGHT,
+            LEFT - 6.0,
+            y.at(v) + 4.0,
+            label(v)
+        );
+    }
+    let (middle, half) = ((LEFT + WIDTH - RIGHT) / 2.0, (TOP + bottom) / 2.0);
+    svg += &format!(
+        "<text x=\"{middle:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n\
+         <text transform=\"translate(16 {half:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
+        height - 12.0,
+        escape(&chart.x.title),
+        escape(&chart.y.title)
+    );
+    let mut keys: Vec<&str> = Vec::new();
+    for (k, s) in chart.series.iter().enumerate() {
+        let at = keys.iter().position(|n| *n == s.key).unwrap_or_else(|| {
+            keys.push(&s.key);
+            keys.len() - 1
+        });
+        let colour = COLOURS[at % COLOURS.len()];
+        let shown: Vec<usize> = (0..s.y.len()).filter(|&k| y.scale != Scale::Log || s.y[k] > 0.0).collect();
+        let path = |values: &[f64], rev: bool| -> String {
+            let one = |&k: &usize| format!("{:.1},{:.1}", x.at(s.x[k]), y.at(values[k]));
+            if rev {
+                shown.iter().rev().map(one).collect::<Vec<_>>().join(" ")
+            } else {
+                shown.iter().map(one).collect::<Vec<_>>().join(" ")
             }
         };
-        if !s.dashed && points.len() > 1 {
-            svg += &format!("<polygon points=\"{} {}\" fill=\"{colour}\" opacity=\"0.15\"/>\n", path(2, false), path(3, true));
+        if !s.low.is_empty() && shown.len() > 1 {
+            svg += &format!(
+                "<polygon points=\"{} {}\" fill=\"{colour}\" opacity=\"0.15\"/>\n",
+                path(&s.low, false),
+                path(&s.high, true)
+            );
         }
-        let dash = if s.dashed { " stroke-dasharray=\"5 4\"" } else { "" };
-        svg +=
-            &format!("<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.6\"{dash}/>\n", path(1, false));
-        if !s.dashed && points.len() <= 10 {
-            for p in &points {
-                svg += &format!("<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"2.4\" fill=\"{colour}\"/>\n", x(p[0]), y(p[1]));
+        let dash = if s.bound.is_some() { " stroke-dasharray=\"5 4\"" } else { "" };
+        svg += &format!(
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.6\"{dash}/>\n",
+            path(&s.y, false)
+        );
+        if s.bound.is_none() && shown.len() <= 12 {
+            for &k in &shown {
+                svg += &format!("<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"2.4\" fill=\"{colour}\"/>\n", x.at(s.x[k]), y.at(s.y[k]));
             }
         }
-        let at = TOP + 8.0 + 17.0 * k as f64;
-        let from = WIDTH - RIGHT + 12.0;
+        let (at, from) = (TOP + 8.0 + 17.0 * k as f64, WIDTH - RIGHT + 12.0);
+        let name = s.bound.as_ref().map_or(s.key.clone(), |b| format!("{}: {b}", s.key));
         svg += &format!(
             "<line x1=\"{from}\" x2=\"{}\" y1=\"{at}\" y2=\"{at}\" stroke=\"{colour}\" stroke-width=\"2\"{dash}/><text x=\"{}\" y=\"{}\">{}</text>\n",
             from + 18.0,
             from + 24.0,
             at + 4.0,
-            escape(&s.name)
+            escape(&name)
         );
     }
-    svg + "</svg>\n"
+    svg
+}
+
+fn dots(chart: &Chart, height: f64) -> String {
+    let bottom = height - BOTTOM;
+    let x = Ruler::new(&chart.x, chart.series.iter().flat_map(|s| s.y.iter().copied()), 230.0, WIDTH - 20.0);
+    let mut svg = vertical_ticks(&x, TOP, bottom);
+    svg += &format!("<text x=\"390\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", height - 12.0, escape(&chart.x.title));
+    for (k, s) in chart.series.iter().enumerate() {
+        let (at, colour) = (TOP + 10.0 + 20.0 * k as f64, COLOURS[k % COLOURS.len()]);
+        svg += &format!("<text x=\"222\" y=\"{}\" text-anchor=\"end\">{}</text>\n", at + 4.0, escape(&s.key));
+        if let (Some(&low), Some(&high)) = (s.low.first(), s.high.first()) {
+            svg += &format!(
+                "<line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{at}\" y2=\"{at}\" stroke=\"{colour}\" stroke-width=\"1.6\"/>\n",
+                x.at(low),
+                x.at(high)
+            );
+        }
+        svg += &format!("<circle cx=\"{:.1}\" cy=\"{at}\" r=\"3.5\" fill=\"{colour}\"/>\n", x.at(s.y[0]));
+    }
+    svg
 }
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_short_and_ticks_are_round() {
+        for (v, text) in [(0.0, "0"), (1.0, "1"), (0.02, "0.02"), (20_000.0, "20000"), (1e6, "10⁶"), (5e-4, "5·10⁻⁴")] {
+            assert_eq!(label(v), text);
+        }
+        let axis = |scale| Axis { title: String::new(), scale };
+        let ticks = |scale, values: &[f64]| Ruler::new(&axis(scale), values.iter().copied(), 0.0, 1.0).ticks();
+        assert_eq!(ticks(Scale::Log, &[1.0, 1e3]), [1.0, 10.0, 100.0, 1000.0]);
+        assert_eq!(ticks(Scale::Log, &[3.0, 30.0]), [5.0, 10.0, 20.0]);
+        assert_eq!(ticks(Scale::Symlog, &[0.0, 1e2]), [0.0, 1.0, 10.0, 100.0]);
+        assert_eq!(ticks(Scale::Linear, &[0.0, 1.0]).len(), 6);
+    }
 }

@@ -3,6 +3,7 @@
 mod any_file_is_a_problem;
 mod convex_case_grows_like_sqrt_t;
 mod every_comparator_is_a_learner;
+mod every_statement_of_the_paper_holds;
 mod regret_grows_like_log_t;
 mod report_is_one_small_file;
 mod results_do_not_depend_on_threads;

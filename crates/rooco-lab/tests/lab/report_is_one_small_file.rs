@@ -1,11 +1,12 @@
 //! The report is one file under 1.5 MB that asks for nothing from outside, and its numbers are those of the results.
-//! It is left in the target folder, where tests/report_in_chromium.mjs opens it in a browser.
+//! It is left in the target folder, where `make browser` opens it.
 
 use std::path::Path;
 
-use rooco_lab::report::{ReportData, html, svg_charts, write, write_csv};
-use rooco_lab::run::{Options, run};
-use rooco_lab::{Experiment, paper};
+use rooco_lab::report::{Kind, ReportData, html, svg, write, write_csv, write_svg};
+use rooco_lab::run::{Cell, Options, ProblemFacts, Results, run};
+use rooco_lab::trial::curve_rounds;
+use rooco_lab::{Experiment, Outcome, experiment};
 
 const TEXT: &str = r#"
 name = "report <test>"
@@ -16,43 +17,111 @@ problems = ["p1 kappa=10", "p5 kappa=10"]
 algorithms = ["algorithm1", "algorithm2", "provable:poly3", "ogd:1", "fresh:invbeta:poly3", "rls:0.5"]
 "#;
 
-#[test]
-fn the_report_is_small_complete_and_alone() {
-    let e = Experiment::parse(TEXT, Path::new("report.toml")).unwrap();
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report");
-    let results = run(&e, &folder, &Options::default(), &|_| {}).unwrap().unwrap();
-    let mut data = ReportData::of(&results);
-    let only = |only: &str| paper::Options { full: false, seed: 1, only: Some(only.into()) };
-    for id in ["proof-gap", "replay-memory", "stability/"] {
-        let part = paper::paper(&only(id), &|_| {}).unwrap();
-        assert!(part.checks.iter().all(|c| c.pass), "{:?}", part.checks);
-        data.paper.checks.extend(part.checks);
-        data.paper.stability.extend(part.stability);
-        data.paper.memory.extend(part.memory);
-    }
-    let page = html(&data);
-    write(&folder.join("report.html"), &page).unwrap();
+/// One T, and algorithms that differ in one number: the other kinds of chart.
+const FRONTIER: &str = r#"
+name = "frontier"
+about = "Rows kept and wrong constants."
+t = [400]
+orders = 8
+problems = ["p5 kappa=10"]
+algorithms = ["algorithm1", "algorithm2", "fresh:paper", "sample4:paper", "sample64:paper", "res:paper",
+    "ogd:1 lambda=0.5", "ogd:1", "ogd:1 lambda=2"]
+"#;
+
+fn folder(name: &str) -> std::path::PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    folder
+}
+
+/// Our own markup has no address to fetch: no src=, no stylesheet link, and the only link is the empty icon.
+fn check_page(page: &str) {
     assert!(page.len() < 1_500_000, "{} bytes", page.len());
-    // Our own markup has no address to fetch: no src=, no stylesheet link, and the only link is the empty icon.
     for tag in ["src=\"http", "href=\"http", "@import", "sourceMappingURL="] {
         assert!(!page.contains(tag), "{tag}");
     }
-    assert_eq!(page.matches("</script>").count(), 3, "data must not end a script");
-    let algorithm_1 = results.cells.iter().find(|c| c.t == 1000 && c.algorithm == "algorithm1").unwrap();
-    assert!(page.contains(&serde_json::to_string(&algorithm_1.regret().mean).unwrap()));
-
-    let charts = svg_charts(&data);
-    assert_eq!(charts.len(), 3);
-    for (name, svg) in &charts {
-        assert!(svg.starts_with("<svg") && svg.contains("<polyline") && !svg.contains("NaN"), "{name}");
-    }
-    write_csv(&data, &folder.join("csv")).unwrap();
-    let table = std::fs::read_to_string(folder.join("csv/regret.csv")).unwrap();
-    assert_eq!(table.lines().count(), 1 + 2 * 3 * 6);
+    assert_eq!(page.matches("</script>").count(), 4, "data must not end a script");
+    assert!(page.contains("Redistribution and use in source and binary forms"), "the licences go with the scripts");
 }
 
 #[test]
-fn a_wrong_id_says_so() {
-    let e = paper::paper(&paper::Options { full: false, seed: 1, only: Some("lemma-99".into()) }, &|_| {}).unwrap_err();
-    assert!(e.to_string().contains("lemma-99"), "{e}");
+fn the_report_is_small_complete_and_alone() {
+    let e = Experiment::parse(TEXT, Path::new("report.toml")).unwrap();
+    let folder = folder("report");
+    let results = run(&e, &folder, &Options::default(), &|_| {}).unwrap().unwrap();
+    let data = ReportData::of(&results);
+    let page = html(&data);
+    write(&folder.join("report.html"), &page).unwrap();
+    check_page(&page);
+    let algorithm_1 = results.cells.iter().find(|c| c.t == 1000 && c.algorithm == "algorithm1").unwrap();
+    assert!(page.contains(&serde_json::to_string(&algorithm_1.regret().mean).unwrap()));
+    // Regret, late error and ratio against T, regret and instantaneous regret within a run, steps: for each problem.
+    assert_eq!(data.charts.len(), 2 * 6);
+    write_csv(&data, &folder.join("csv")).unwrap();
+    let table = std::fs::read_to_string(folder.join("csv/regret.csv")).unwrap();
+    assert_eq!(table.lines().count(), 1 + 2 * 3 * 6);
+    assert_eq!(write_svg(&data, &folder.join("svg")).unwrap(), 12);
+    assert_eq!(std::fs::read_dir(folder.join("svg")).unwrap().count(), 12, "every chart has a file of its own");
+}
+
+#[test]
+fn algorithms_that_differ_in_one_number_are_drawn_against_it() {
+    let e = Experiment::parse(FRONTIER, Path::new("frontier.toml")).unwrap();
+    let folder = folder("frontier");
+    let results = run(&e, &folder, &Options::default(), &|_| {}).unwrap().unwrap();
+    let data = ReportData::of(&results);
+    write(&folder.join("report.html"), &html(&data)).unwrap();
+    let chart = |id: &str| data.charts.iter().find(|c| c.id.starts_with(id)).unwrap_or_else(|| panic!("no chart {id}"));
+    let frontier = &chart("memory-regret").series[0];
+    assert_eq!(frontier.x, [0.0, 4.0, 64.0, 400.0]);
+    let cell = |name: &str| results.cells.iter().find(|c| c.algorithm == name).unwrap();
+    let regrets = ["fresh:paper", "sample4:paper", "sample64:paper", "res:paper"].map(|a| cell(a).regret().mean);
+    assert_eq!(frontier.y, regrets);
+    assert_eq!(chart("memory-last").series[0].y[3], cell("res:paper").last().mean);
+    assert_eq!(chart("lambda-regret").series[0].x, [0.5, 1.0, 2.0]);
+    assert!(data.charts.iter().any(|c| c.kind == Kind::Dots));
+    for c in &data.charts {
+        let text = svg(c);
+        assert!(
+            text.starts_with("<svg") && text.ends_with("</svg>\n") && !text.contains("NaN") && !text.contains("inf"),
+            "{}",
+            c.id
+        );
+    }
+}
+
+/// As many numbers as the shipped experiments give, without running them.
+#[test]
+fn the_reports_of_all_shipped_experiments_stay_small() {
+    for (name, text) in experiment::SHIPPED {
+        let e = Experiment::parse(text, Path::new(name)).unwrap();
+        let (mut cells, mut problems) = (Vec::new(), Vec::new());
+        for p in &e.problems {
+            for &(t, orders) in &e.horizons {
+                let constants = [2.593174, 2.0, 0.2, 1.201493, 2.0, 0.415831];
+                problems.push(ProblemFacts { problem: p.text(), t, instance: 0, constants, gap: 3.9e-25 });
+                for m in &e.methods {
+                    let outcome = |k: u64| Outcome {
+                        regret: 1234.567891 + k as f64,
+                        late: Some(1.234567891e-5),
+                        last: 1.234567891e-6,
+                        curve: curve_rounds(t).iter().map(|r| (k + r) as f64 * 1.23456789).collect(),
+                    };
+                    let (outcomes, algorithm) = ((0..orders.min(3)).map(outcome).collect(), m.name().to_owned());
+                    cells.push(Cell {
+                        problem: p.text(),
+                        t,
+                        instance: 0,
+                        algorithm,
+                        seed: 1,
+                        outcomes,
+                        error: None,
+                        bounds: vec![],
+                    });
+                }
+            }
+        }
+        let results = Results { name: (*name).into(), about: e.about.clone(), seed: 1, problems, cells };
+        check_page(&html(&ReportData::of(&results)));
+    }
 }

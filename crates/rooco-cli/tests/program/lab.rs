@@ -1,0 +1,83 @@
+//! `rooco lab` as a user runs it.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use super::common::*;
+use tempfile::tempdir;
+
+const EXPERIMENT: &str = r#"
+name = "kill, resume"
+t = [100, 20000]
+orders = [5, 8]
+problems = ["p1 d=5", "p5"]
+algorithms = ["algorithm1", "algorithm2", "ogd:1", "saga:invl", "mix:invl:poly3"]
+"#;
+
+fn results(folder: &Path) -> [Vec<u8>; 2] {
+    ["results.json", "results.csv"].map(|f| std::fs::read(folder.join(f)).unwrap())
+}
+
+/// SIGKILL at several moments, resumed each time with another number of threads.
+#[test]
+fn a_killed_run_is_resumed_to_the_same_bytes() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    write(d, "e.toml", EXPERIMENT);
+    ok(d, &["lab", "run", "e.toml", "--results", "whole", "--threads", "1"]);
+    let lines = || std::fs::read_to_string(d.join("killed/cells.jsonl")).map_or(0, |t| t.matches("\"outcomes\"").count());
+    for (k, threads) in ["1", "2", "0"].iter().enumerate() {
+        let mut child = rooco()
+            .args(["lab", "run", "e.toml", "--results", "killed", "--threads", threads])
+            .current_dir(d)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let started = Instant::now();
+        while lines() < 4 * (k + 1) && child.try_wait().unwrap().is_none() {
+            assert!(started.elapsed() < Duration::from_secs(60), "no cell was finished");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let before = lines();
+    assert!(before >= 4, "finished cells are kept: {before}");
+    ok(d, &["lab", "run", "e.toml", "--results", "killed"]);
+    assert_eq!(results(&d.join("whole")), results(&d.join("killed")));
+    assert_eq!(lines(), 20, "no finished cell is run again");
+}
+
+#[test]
+fn reports_and_tables_are_written() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    write(d, "e.toml", &EXPERIMENT.replace("20000", "300"));
+    let text = ok(d, &["lab", "run", "e.toml", "--results", "r"]);
+    assert!(text.contains("p1 d=5 kappa=10, T = 300") && text.contains("algorithm1"), "{text}");
+    assert!(d.join("r/report.html").exists());
+    ok(d, &["lab", "report", "r", "-o", "again.html", "--svg", "svg", "--csv", "csv"]);
+    assert_eq!(std::fs::read(d.join("again.html")).unwrap(), std::fs::read(d.join("r/report.html")).unwrap());
+    assert!(d.join("svg/regret-p5-kappa-10.svg").exists() && d.join("csv/charts.csv").exists());
+    let json = ok(d, &["lab", "paper", "--only", "lemma-6", "--json"]);
+    let paper: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(paper["checks"].as_array().unwrap().len(), 2);
+    assert_eq!(paper["checks"][0]["pass"], true);
+    let list = ok(d, &["lab", "list"]);
+    assert!(list.contains("memory-regret") && list.contains("trap-sorted") && list.contains("vaw"));
+}
+
+#[test]
+fn mistakes_are_named_with_file_line_and_key() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    write(d, "e.toml", &EXPERIMENT.replace("t = [100, 20000]", "t = \"many\""));
+    let e = error(d, &["lab", "run", "e.toml"]);
+    assert!(e.contains("e.toml") && e.contains("3") && e.contains("`t`"), "{e}");
+    assert!(!d.join("lab-kill, resume").exists(), "nothing is written for a wrong file");
+    assert!(error(d, &["lab", "run", "burn-out"]).contains("burn-in"));
+    assert!(error(d, &["lab", "report", "nowhere"]).contains("nowhere"));
+    assert!(error(d, &["lab", "paper", "--only", "lemma-12"]).contains("lemma-12"));
+}
