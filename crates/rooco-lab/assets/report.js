@@ -86,7 +86,7 @@ function lines(c, showBounds) {
   const few = Math.max(...series.map(s => s.x.length)) <= 12;
   const layer = [
     { params: [pick("k")], transform: [{ filter: "datum.b === ''" }], mark: { type: "line", strokeWidth: 2, strokeJoin: "round", clip: true }, encoding: { x, y: y("y"), color, opacity: faded(1) } },
-    { transform: [{ filter: "datum.b === '' && datum.hi > 0" }, { calculate: `max(datum.lo, ${floor})`, as: "low" }], mark: { type: "area", clip: true }, encoding: { x, y: y("low"), y2: { field: "hi" }, color: { ...color }, opacity: faded(0.16) } },
+    ...(!series.some(s => s.low) ? [] : [{ transform: [{ filter: "datum.b === '' && datum.hi > 0" }, { calculate: `max(datum.lo, ${floor})`, as: "low" }], mark: { type: "area", clip: true }, encoding: { x, y: y("low"), y2: { field: "hi" }, color: { ...color }, opacity: faded(0.16) } }]),
   ];
   if (series.some(s => s.bound !== undefined)) layer.push({ transform: [{ filter: "datum.b !== ''" }], mark: { type: "line", strokeDash: [5, 4], strokeWidth: 1.5 }, encoding: { x, y: y("y"), color: { ...color }, detail: { field: "b" }, opacity: faded(0.85) } });
   layer.push({ params: [{ name: "hover", select: { type: "point", on: "pointerover", nearest: true, clear: "pointerout" } }], mark: { type: "point", filled: true, size: few ? 34 : 46 },
@@ -101,7 +101,7 @@ function dots(c) {
   const y = { field: "k", type: "nominal", sort: keys, axis: { title: null, labelLimit: 220, grid: true } };
   const color = { field: "k", type: "nominal", scale: { domain: keys, range: palette(keys) }, legend: null };
   const tooltip = [{ field: "k", title: c.legend }, { field: "ys", title: c.x.title }];
-  return { width: "container", height: { step: 20 }, autosize: { type: "fit-x", contains: "padding" }, data: { values }, layer: [
+  return { width: "container", height: 20 * values.length, autosize: { type: "fit-x", contains: "padding" }, data: { values }, layer: [
     { transform: [{ calculate: `max(datum.lo, ${floor})`, as: "low" }], mark: { type: "rule", strokeWidth: 2, clip: true }, encoding: { x: x("low"), x2: { field: "hi" }, y, color } },
     { mark: { type: "point", filled: true, size: 80 }, encoding: { x: x("v"), y, color: { ...color }, tooltip } }] };
 }
@@ -120,6 +120,10 @@ function drawAll() {
   const bounds = document.getElementById("bounds").checked;
   window.drawn = Promise.all(charts.map(c => vegaEmbed(c.node, { $schema: "https://vega.github.io/schema/vega-lite/v6.json", ...c.spec(bounds) },
     { renderer: "svg", config, tooltip: { theme: "custom" }, actions: { export: { svg: true, png: true }, source: false, compiled: false, editor: false } })));
+  window.drawn.then(all => all.forEach((r, k) => {
+    // vega-lite takes a double click for "show all" only where nothing is drawn; here it may be anywhere in the chart.
+    charts[k].node.ondblclick = () => { if (r.view.getState().data.pick_store) r.view.change("pick_store", vega.changeset().remove(vega.truthy)).run(); };
+  }));
   return window.drawn;
 }
 function table(parent, heads, rows) {

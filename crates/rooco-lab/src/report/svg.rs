@@ -41,7 +41,7 @@ impl Ruler {
 
     fn ticks(&self) -> Vec<f64> {
         if self.scale == Scale::Linear {
-            let rough = (self.high - self.low) / 5.0;
+            let rough = (self.high - self.low) / 6.0;
             let unit = 10f64.powf(rough.log10().floor());
             let step = [1.0, 2.0, 5.0, 10.0].map(|k| k * unit).into_iter().find(|s| *s >= rough).unwrap_or(unit);
             let first = (self.low / step).ceil() as i64;
