@@ -32,7 +32,7 @@ class Results:
         self.points = _frame(data["points"])
         """Regret at the end, with its error and bound: a row a problem, T and algorithm."""
         self.curves = _frame(data["curves"])
-        """Regret by round."""
+        """Regret by round, with its standard error."""
 
     def plot(self, problem: str | None = None, ax: Any = None) -> Any:
         """Regret by round, one line an algorithm, with its band, for the largest T of a problem. Needs matplotlib."""
@@ -49,7 +49,8 @@ class Results:
         ax = plt.subplots()[1] if ax is None else ax
         for algorithm, curve in part.groupby("algorithm", sort=False):
             (line,) = ax.plot(curve["round"], curve["regret"], label=algorithm)
-            ax.fill_between(curve["round"], curve["lo"], curve["hi"], alpha=0.2, color=line.get_color())
+            low, high = curve["regret"] - 2 * curve["se"], curve["regret"] + 2 * curve["se"]
+            ax.fill_between(curve["round"], low, high, alpha=0.2, color=line.get_color())
         ax.set(xlabel="round", ylabel="regret", title=problem)
         ax.legend()
         return ax
@@ -64,5 +65,5 @@ def run(experiment: str | os.PathLike[str], folder: str | os.PathLike[str] | Non
 
 
 def paper(only: str | None = None, full: bool = False, seed: int = 1) -> Any:
-    """Check the statements of the paper whose id starts with ``only``: measured, bound, pass or fail, as a data frame."""
+    """Check the statements of the paper, or those at or below ``only`` (``"lemma-3"``): measured, bound, pass or fail, as a data frame."""
     return _frame(json.loads(_rooco.lab_paper(full, seed, only))["checks"])

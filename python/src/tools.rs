@@ -51,7 +51,7 @@ pub fn lab_run(py: Python<'_>, name: &str, folder: PathBuf, threads: usize) -> P
     serde_json::to_string(&ReportData::of(&results)).map_err(|e| value_error(e.to_string()))
 }
 
-/// Checks every statement of the paper whose id starts with `only`; the rows as JSON.
+/// Checks every statement of the paper, or those at or below the id `only`; the rows as JSON.
 #[pyfunction]
 #[pyo3(signature = (full, seed, only=None))]
 pub fn lab_paper(py: Python<'_>, full: bool, seed: u64, only: Option<String>) -> PyResult<String> {

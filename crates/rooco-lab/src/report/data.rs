@@ -83,6 +83,9 @@ pub struct ReportData {
     pub problems: Vec<ProblemFacts>,
     /// Means over orders.
     pub points: Vec<Point>,
+    /// Regret within a run, at the largest T of each problem. The page has it as charts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub curves: Vec<Curve>,
     /// The charts.
     pub charts: Vec<Chart>,
     /// Cells that failed, and why.
@@ -158,6 +161,7 @@ impl ReportData {
             charts: experiment_charts::charts(&points, &curves, &results.problems),
             problems: results.problems.clone(),
             points,
+            curves,
             errors,
             checks: vec![],
         }
