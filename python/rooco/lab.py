@@ -31,11 +31,11 @@ class Results:
         self.about: str = data["about"]
         self.points = _frame(data["points"])
         """Regret at the end, with its error and bound: a row a problem, T and algorithm."""
-        self.curves = _frame(data["curves"])
+        self.curves = _frame(data.get("curves", []))
         """Regret by round, with its standard error."""
 
     def plot(self, problem: str | None = None, ax: Any = None) -> Any:
-        """Regret by round, one line an algorithm, with its band, for the largest T of a problem. Needs matplotlib."""
+        """Regret by round, one line an algorithm with a band of two standard errors, for the largest T of a problem. Needs matplotlib."""
         try:
             import matplotlib.pyplot as plt
         except ImportError:
