@@ -29,6 +29,7 @@ mod mixture;
 mod past;
 mod plan;
 mod prefetch;
+pub(crate) use prefetch::prefetch;
 mod reservoir;
 mod sample;
 mod slab;

@@ -6,7 +6,7 @@
 
 /// Brings the cache lines of `numbers` closer. Changes nothing.
 #[inline]
-pub(super) fn prefetch<T>(numbers: &[T]) {
+pub(crate) fn prefetch<T>(numbers: &[T]) {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -192,9 +192,8 @@ impl AutoClasses {
             let top = m.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             let of_y = m[y];
             let mut total = 0.0;
-            for m in m.iter_mut() {
-                *m = vector::exp(*m - top);
-            }
+            m.iter_mut().for_each(|m| *m -= top);
+            vector::exp_all(m);
             m.iter().for_each(|e| total += e);
             row.value[j] = ((top - of_y) as f64 + (total as f64).ln()).max(0.0);
             if j < LANES {
@@ -244,7 +243,7 @@ impl AutoClasses {
             let (squares, b) = rest.split_at_mut(LANES * k);
             // Lanes 2 and 3 shrink on signed streams: the second half of each array.
             let plain = if self.signed && (s < 0.0 || scale.count <= RARE) { 2 * k } else { LANES * k };
-            let (inverse, x) = (1.0 / scale.n(), self.noise.two());
+            let (inverse, x) = (1.0 / scale.n(), self.noise.next());
             let now = Visit { v, gone, rho, inverse, x };
             now.learn::<false>(&mut w[..plain], &mut squares[..plain], &mut b[..plain], &gradient[..plain], &length[..plain]);
             now.learn::<true>(&mut w[plain..], &mut squares[plain..], &mut b[plain..], &gradient[plain..], &length[plain..]);
@@ -290,7 +289,7 @@ struct Visit {
     gone: f32,
     rho: f32,
     inverse: f32,
-    x: (f32, f32),
+    x: f32,
 }
 
 impl Visit {
@@ -302,13 +301,13 @@ impl Visit {
         for j in 0..n {
             let g = gradient[j] * self.v;
             let old = squares[j];
-            let sum = old + (g * g + Noise::of(old, self.x.1));
+            let sum = old + (g * g + Noise::of(old, self.x));
             let sum = if g != 0.0 && sum > old { sum } else { old };
             let root = (sum + 1e-30).sqrt();
             let z = if SHRINK { old.sqrt() / root } else { 1.0 };
             let new = z * w[j] - length[j] * self.inverse / root * g;
             let average = b[j] + (w[j] - b[j]) * self.gone;
-            b[j] = average + (self.rho * (new - average) + Noise::of(average, self.x.0));
+            b[j] = average + (self.rho * (new - average) + Noise::of(average, self.x));
             w[j] = new;
             squares[j] = sum;
         }

@@ -1,5 +1,7 @@
 //! Which share of an average has faded since a feature was last seen.
 
+use super::four::Four;
+
 /// poly3 gives round t the weight t³, so after rounds a+1..t without a visit the old average keeps the share
 /// r = ((a+1.5)/(t+1.5))⁴ and the iterate, which did not move, has the rest.
 ///
@@ -31,8 +33,16 @@ impl Clock {
     /// 1 - r. Written so that nothing cancels: on a long stream r is one to f32.
     #[inline]
     pub fn gone(&self, last: u32, inverse: f32) -> f32 {
-        let d = (self.now - last) as i32 as f32 * inverse;
-        d * (4.0 - d * (6.0 - d * (4.0 - d)))
+        self.four_gone(&[last; 4], inverse).array()[0]
+    }
+
+    /// The same for four features.
+    #[inline(always)]
+    pub fn four_gone(&self, last: &[u32], inverse: f32) -> Four {
+        let now = self.now;
+        let d = Four::whole([now - last[0], now - last[1], now - last[2], now - last[3]]) * inverse;
+        let from = |a: f32, b: Four| Four::splat(a) - b;
+        d * from(4.0, d * from(6.0, d * from(4.0, d)))
     }
 }
 

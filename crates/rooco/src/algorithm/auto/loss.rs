@@ -39,7 +39,7 @@ pub struct Eight {
 }
 
 impl AutoLoss for Squared {
-    #[inline]
+    #[inline(always)]
     fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
         let slope = p.map(|p| p - y);
         let value = slope.map(|r| 0.5 * r * r);
@@ -54,7 +54,7 @@ impl AutoLoss for Squared {
 }
 
 impl AutoLoss for Logistic {
-    #[inline]
+    #[inline(always)]
     fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
         let (value, slope) = vector::logistic(p, if y > 0.0 { 1.0 } else { -1.0 });
         Eight { value, size: value, slope }

@@ -1,6 +1,7 @@
 //! The default: one pass, nothing to tune, weights of any sign.
 
 use super::{Learner, Played};
+use crate::draw::prefetch;
 use crate::error::{Error, Result};
 use crate::model::Linear;
 use crate::row::{Features, Row};
@@ -8,7 +9,9 @@ use crate::state::State;
 
 mod classes;
 mod clock;
+mod entries;
 mod feature;
+mod four;
 mod grid;
 mod holdout;
 mod label;
@@ -19,18 +22,21 @@ mod saved;
 mod scale;
 mod score;
 mod second_order;
-pub(crate) mod vector;
+mod vector;
+mod wide;
 
 pub use classes::AutoClasses;
 pub use loss::{AutoLoss, Eight};
 pub use model::ClampedModel;
 
 use clock::Clock;
+use entries::Entries;
 use feature::{Feature, Step, Visit};
+use four::Four;
 use grid::Grid;
 use label::Label;
 use rounding::Noise;
-use scale::{exponent_of, power_of_two};
+use scale::{Scale, exponent_of, power_of_two};
 use score::{RowLosses, Scores};
 use second_order::SecondOrder;
 
@@ -38,6 +44,8 @@ use second_order::SecondOrder;
 const LANES: usize = 4;
 /// Their iterates, their averages, and the second-order candidate.
 const CANDIDATES: usize = 2 * LANES + 1;
+/// Records of 64 bytes that the fast part of a processor's cache holds, roughly.
+const MANY_RECORDS: usize = 4096;
 /// Gradients below this share of the row's weight are dropped: their squares would be denormal numbers, which are slow.
 const FLUSH: f64 = 1e-9;
 /// Rounds until the warm-up factor √(t/(t+30)) has mostly gone.
@@ -97,27 +105,6 @@ pub struct Auto<P> {
     entries: Entries,
     /// Values beyond what a prediction lets through: (feature, what it lets through).
     clamped: Vec<(usize, f64)>,
-}
-
-/// The non-zero values of the row being learned, array by array: loops over one of them become vector code.
-#[derive(Default)]
-struct Entries {
-    /// Features.
-    i: Vec<u32>,
-    /// Values in the features' units.
-    v: Vec<f32>,
-    /// The share of each feature's averages that has faded since its last visit.
-    gone: Vec<f32>,
-    /// 1/N of each feature.
-    inverse: Vec<f32>,
-}
-
-impl Entries {
-    /// n entries, whatever they hold.
-    fn resize(&mut self, n: usize) {
-        self.i.resize(n, 0);
-        [&mut self.v, &mut self.gone, &mut self.inverse].into_iter().for_each(|part| part.resize(n, 0.0));
-    }
 }
 
 /// What pass 1 over a row found out.
@@ -236,11 +223,79 @@ impl<P: AutoLoss> Auto<P> {
         (p, self.scores.p[CANDIDATES - 1] as f64)
     }
 
+    /// A row, from line 1 to line 5.
+    #[inline(always)]
+    fn round(&mut self, z: Row<'_>) -> Result<Played> {
+        self.fetch(z.x);
+        self.check(z)?;
+        let s = z.weight;
+        self.rows += 1;
+        if s == 0.0 {
+            return Ok(Played { t: self.rows, loss: 0.0 });
+        }
+        let (regression, composite) = (self.loss.is_regression(), self.loss.is_composite());
+        self.signed |= s < 0.0 || composite;
+        let hold = self.signed && !composite && holdout::holds(self.t, self.seen);
+        let held = hold && holdout::is_held_out(z.x);
+        if self.second.is_some() && (self.signed || z.x.dim() > second_order::MAX_FEATURES) {
+            self.without_second_order();
+        }
+        self.fit_weight_unit(s);
+        let s_units = s * power_of_two(-self.weight_exponent);
+        if z.x.dim() > self.features.len() {
+            self.features.resize(z.x.dim(), Feature::default());
+        }
+
+        // Lines 1 and 2: feature scale and play, with the mean, the round and the shares of before this row.
+        let mut reading = self.read(z.x);
+        self.read_second_order(z, &mut reading);
+        let mix = self.scores.mix(&reading.m);
+        let played = self.label.mean + mix + reading.surprise;
+        let loss = s * self.loss.value(played, z.y);
+
+        // Line 3: score the candidates; move the grid.
+        self.t += 1;
+        if self.clock.advance(self.t) {
+            self.features.iter_mut().for_each(|f| f.last /= 2);
+        }
+        let (row, mut slope) = self.losses(&reading.m, z.y - self.label.mean);
+        if !hold || held {
+            self.scores.add(&row, s_units, self.signed, regression);
+        }
+        if let Some((from, to)) = self.move_grid() {
+            reading.m[to] = reading.m[from];
+            slope[to] = slope[from];
+        }
+
+        // Line 4: label scale. The gradient sees the new mean, so that the first row does not enter G with y².
+        if regression {
+            self.see_label(z.y, s);
+            slope = self.losses(&reading.m, z.y - self.label.mean).1;
+        }
+
+        // Line 5: learn.
+        if !held {
+            self.learn_second_order(z);
+            self.learn(s_units, &slope);
+        }
+        Ok(Played { t: self.rows, loss })
+    }
+
+    /// Asks for the records of a sparse row, all at once, if they are too many for the fast part of the cache.
+    #[inline(always)]
+    fn fetch(&self, x: Features<'_>) {
+        if let (Features::Sparse { index, .. }, true) = (x, self.features.len() > MANY_RECORDS) {
+            index.iter().filter_map(|&i| self.features.get(i as usize)).for_each(|f| prefetch(std::slice::from_ref(f)));
+        }
+    }
+
     /// Errs on numbers that are not finite, or too large to square.
+    #[inline(always)]
     fn check(&self, z: Row<'_>) -> Result<()> {
         let row = self.rows + 1;
         let bad = |what: String, value| Err(Error::NonFinite { row, what, value });
-        if !z.x.values().iter().all(|v| v.is_finite()) {
+        // Every value is looked at, whatever the first ones are: that is vector code.
+        if z.x.values().iter().fold(false, |bad, v| bad | !v.is_finite()) {
             let (i, v) = z.x.iter().find(|(_, v)| !v.is_finite()).unwrap_or((0, f64::NAN));
             return bad(format!("feature {i}"), v);
         }
@@ -255,6 +310,7 @@ impl<P: AutoLoss> Auto<P> {
     }
 
     /// Lines 1 and 2: the scale of each feature sees its value, and every candidate predicts.
+    #[inline(always)]
     fn read(&mut self, x: Features<'_>) -> Reading {
         match x {
             Features::Dense(x) => self.read_entries(x.iter().enumerate().map(|(i, &x)| (i as u32, x))),
@@ -262,51 +318,30 @@ impl<P: AutoLoss> Auto<P> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn read_entries(&mut self, x: impl ExactSizeIterator<Item = (u32, f64)>) -> Reading {
-        let (clock, inverse) = (self.clock, self.clock.inverse());
-        let mut surprise = 0.0;
-        let entries = &mut self.entries;
-        entries.resize(x.len());
+        // Line 1.
+        self.entries.gather(x, &mut self.features, self.clock.now);
         self.clamped.clear();
-        let mut n = 0;
-        // Line 1. The roots of N⁴ come after the loop: four at a time, and nothing waits for them.
-        for (i, x) in x {
-            if x == 0.0 {
-                continue;
-            }
-            let f = &mut self.features[i as usize];
-            let gone = clock.gone(f.last, inverse);
-            let v = f.in_units(x);
-            if f.scale.is_surprised_by(v) {
-                self.seen += (f.scale.count == 0.0) as u64;
-                surprise += see_surprise(f, i, v, gone, &self.scores, &mut self.clamped);
-            } else {
-                f.see(v);
-            }
-            (entries.i[n], entries.v[n], entries.gone[n], entries.inverse[n]) = (i, v, gone, f.scale.fourth);
-            n += 1;
-        }
-        entries.resize(n);
-        for fourth in &mut entries.inverse {
-            *fourth = 1.0 / fourth.sqrt().sqrt();
-        }
-        let size = |(v, inverse): (&f32, &f32)| (v * inverse) * (v * inverse);
-        self.density += entries.v.iter().zip(&entries.inverse).map(size).sum::<f32>() as f64;
+        let beyond = self.entries.scale(self.clock);
+        let surprise = if beyond { self.see_surprises() } else { 0.0 };
+        let entries = &mut self.entries;
+        self.density += entries.density() as f64;
         // Line 2.
-        let (mut iterates, mut averages) = ([0.0f32; LANES], [0.0f32; LANES]);
-        for ((&i, &v), &gone) in entries.i.iter().zip(&entries.v).zip(&entries.gone) {
-            let f = &self.features[i as usize];
-            let b = f.averages(gone);
-            for k in 0..LANES {
-                iterates[k] += f.w[k] * v;
-            }
-            for k in 0..LANES {
-                averages[k] += b[k] * v;
-            }
+        let n = entries.n;
+        let (v, gone, moments) = (&entries.v[..n], &entries.gone[..n], &entries.moments[..n]);
+        let features = self.features.as_mut_slice();
+        let (mut iterates, mut averages) = (Four::splat(0.0), Four::splat(0.0));
+        for (((&i, &v), &gone), &moments) in entries.i[..n].iter().zip(v).zip(gone).zip(moments) {
+            let f = &mut features[i as usize];
+            [f.scale.fourth, f.scale.count] = moments;
+            let (w, b) = f.candidates(gone);
+            iterates = iterates + w * v;
+            averages = averages + b * v;
         }
         let unit = self.label.unit();
         let mut reading = Reading { m: [0.0; CANDIDATES], surprise: surprise * unit };
+        let (iterates, averages) = (iterates.array(), averages.array());
         for k in 0..LANES {
             reading.m[k] = iterates[k] as f64 * unit;
             reading.m[LANES + k] = averages[k] as f64 * unit;
@@ -314,7 +349,32 @@ impl<P: AutoLoss> Auto<P> {
         reading
     }
 
+    /// Line 1 for values that a prediction would have clamped, or that make weights shrink (a first value always does). Returns what the
+    /// played prediction was before, minus what it is after.
+    #[cold]
+    fn see_surprises(&mut self) -> f64 {
+        let p: [f32; 2 * LANES] = std::array::from_fn(|j| self.scores.p[j]);
+        let mut surprise = 0.0;
+        for k in 0..self.entries.n {
+            let (i, v, gone) = (self.entries.i[k] as usize, self.entries.v[k], self.entries.gone[k]);
+            let f = &mut self.features[i];
+            if !f.scale.is_surprised_by(v) {
+                continue;
+            }
+            self.seen += (f.scale.count == 0.0) as u64;
+            let limit = f.scale.limit();
+            let inside = v.clamp(-limit, limit);
+            self.clamped.push((i, inside as f64 * power_of_two(f.scale.exponent())));
+            let before = f.mixed(gone, &p) * inside as f64;
+            f.see_surprise(v);
+            surprise += before - f.mixed(gone, &p) * v as f64;
+            self.entries.moments[k] = [f.scale.fourth, f.scale.count];
+        }
+        surprise
+    }
+
     /// Line 2 for the second-order candidate: its values are clamped like those of a prediction.
+    #[inline(always)]
     fn read_second_order(&mut self, z: Row<'_>, reading: &mut Reading) {
         let Some(second) = &mut self.second else { return };
         second.grow(self.features.len());
@@ -322,6 +382,7 @@ impl<P: AutoLoss> Auto<P> {
     }
 
     /// Line 3: what each candidate loses on this row.
+    #[inline(always)]
     fn losses(&self, m: &[f64; CANDIDATES], y: f64) -> (RowLosses, [f64; LANES]) {
         let mut first = [0.0; 2 * LANES];
         first.copy_from_slice(&m[..2 * LANES]);
@@ -392,39 +453,47 @@ impl<P: AutoLoss> Auto<P> {
     }
 
     /// Line 5: every lane's AdaGrad step at its own iterate.
+    #[inline(always)]
     fn learn(&mut self, s: f64, slope: &[f64; LANES]) {
         let t = self.t as f64;
         let spread = if self.loss.is_regression() { self.label.spread() } else { 1.0 };
         let unit = self.label.unit();
-        let f = spread / unit * (t / self.density).sqrt() * (t / (t + WARM_UP)).sqrt();
-        let mut step = Step { gradient: [0.0; LANES], alive: [0.0; LANES], length: [0.0; LANES], rho: (4.0 / (t + 3.0)) as f32 };
+        let f = spread / unit * (t * t / (self.density * (t + WARM_UP))).sqrt();
+        let (mut gradient, mut alive) = ([0.0; LANES], [0.0; LANES]);
         for k in 0..LANES {
-            step.length[k] = self.grid.eta[k] * f as f32;
             if slope[k].abs() >= FLUSH * spread {
-                step.gradient[k] = (s * (slope[k] / unit)) as f32;
-                step.alive[k] = (step.gradient[k] != 0.0) as u8 as f32;
+                gradient[k] = (s * (slope[k] / unit)) as f32;
+                alive[k] = if gradient[k] == 0.0 { 0.0 } else { f32::EPSILON };
             }
         }
+        let length = Four::new(self.grid.eta) * f as f32;
+        let step = Step { gradient: gradient.into(), alive: alive.into(), length, rho: (4.0 / (t + 3.0)) as f32 };
+        match (self.signed, self.l2 > 0.0) {
+            (false, false) => self.step_all::<false, false>(s, &step),
+            (false, true) => self.step_all::<false, true>(s, &step),
+            (true, false) => self.step_all::<true, false>(s, &step),
+            (true, true) => self.step_all::<true, true>(s, &step),
+        }
+    }
+
+    /// The step on every feature of the row. `PARTNERS`: weights are signed; `PULL`: there is an L2.
+    #[inline(always)]
+    fn step_all<const PARTNERS: bool, const PULL: bool>(&mut self, s: f64, step: &Step) {
         let now = self.clock.now;
-        let partners = self.signed;
         let mut noise = self.noise;
-        let Entries { i, v, gone, inverse } = &self.entries;
-        for (((&i, &v), &gone), &inverse) in i.iter().zip(v).zip(gone).zip(inverse) {
-            let (f, visit) = (&mut self.features[i as usize], Visit { v, gone, inverse });
-            let shrink = partners && (s < 0.0 || f.scale.count <= RARE);
-            if self.l2 > 0.0 {
+        let Entries { n, i, v, gone, n_squared, .. } = &self.entries;
+        for (((&i, &v), &gone), &n_squared) in i[..*n].iter().zip(&v[..*n]).zip(&gone[..*n]).zip(&n_squared[..*n]) {
+            let (f, visit, x) = (&mut self.features[i as usize], Visit { v, gone, n_squared }, noise.next());
+            let mut pull = 0.0;
+            if PULL {
                 let rounds = (now - f.last).max(1) as f64 * (1u64 << self.clock.shift) as f64;
                 let unit = power_of_two((-self.weight_exponent - 2 * f.scale.exponent()).clamp(-1000, 1000));
-                let pull = (self.l2 * unit * rounds).clamp(1e-30, 1e30) as f32;
-                if shrink {
-                    f.learn::<true, true>(visit, &step, pull, &mut noise);
-                } else {
-                    f.learn::<false, true>(visit, &step, pull, &mut noise);
-                }
-            } else if shrink {
-                f.learn::<true, false>(visit, &step, 0.0, &mut noise);
+                pull = (self.l2 * unit * rounds).clamp(1e-30, 1e30) as f32;
+            }
+            if PARTNERS && (s < 0.0 || f.scale.count <= RARE) {
+                f.learn::<true, PULL>(visit, step, pull, x);
             } else {
-                f.learn::<false, false>(visit, &step, 0.0, &mut noise);
+                f.learn::<false, PULL>(visit, step, pull, x);
             }
             f.last = now;
         }
@@ -432,6 +501,7 @@ impl<P: AutoLoss> Auto<P> {
     }
 
     /// Keeps the gradients in range when weights arrive that are far larger than the first.
+    #[inline(always)]
     fn fit_weight_unit(&mut self, s: f64) {
         let e = exponent_of(s);
         if self.t == 0 {
@@ -451,19 +521,6 @@ impl<P: AutoLoss> Auto<P> {
     }
 }
 
-/// The feature sees a value that a prediction would have clamped, or that makes its weights shrink (a first value always does).
-/// Returns what the played prediction was before, minus what it is after.
-#[cold]
-fn see_surprise(f: &mut Feature, i: u32, v: f32, gone: f32, scores: &Scores, clamped: &mut Vec<(usize, f64)>) -> f64 {
-    let p: [f32; 2 * LANES] = std::array::from_fn(|j| scores.p[j]);
-    let limit = f.scale.limit();
-    let inside = v.clamp(-limit, limit);
-    clamped.push((i as usize, inside as f64 * power_of_two(f.scale.exponent())));
-    let before = f.mixed(gone, &p) * inside as f64;
-    f.see(v);
-    before - f.mixed(gone, &p) * v as f64
-}
-
 impl<P: AutoLoss> Learner for Auto<P> {
     fn scores(&self, x: Features<'_>, out: &mut [f64]) {
         let weight = self.weight_at();
@@ -472,58 +529,7 @@ impl<P: AutoLoss> Learner for Auto<P> {
     }
 
     fn observe(&mut self, z: Row<'_>) -> Result<Played> {
-        self.check(z)?;
-        let s = z.weight;
-        self.rows += 1;
-        if s == 0.0 {
-            return Ok(Played { t: self.rows, loss: 0.0 });
-        }
-        let (regression, composite) = (self.loss.is_regression(), self.loss.is_composite());
-        self.signed |= s < 0.0 || composite;
-        let hold = self.signed && !composite && holdout::holds(self.t, self.seen);
-        let held = hold && holdout::is_held_out(z.x);
-        if self.signed || z.x.dim() > second_order::MAX_FEATURES {
-            self.without_second_order();
-        }
-        self.fit_weight_unit(s);
-        let s_units = s * power_of_two(-self.weight_exponent);
-        if z.x.dim() > self.features.len() {
-            self.features.resize(z.x.dim(), Feature::default());
-        }
-
-        // Lines 1 and 2: feature scale and play, with the mean, the round and the shares of before this row.
-        let mut reading = self.read(z.x);
-        self.read_second_order(z, &mut reading);
-        let mix: f64 = self.scores.p.iter().zip(&reading.m).map(|(&p, &m)| p as f64 * m).sum();
-        let played = self.label.mean + mix + reading.surprise;
-        let loss = s * self.loss.value(played, z.y);
-
-        // Line 3: score the candidates; move the grid.
-        self.t += 1;
-        if self.clock.advance(self.t) {
-            self.features.iter_mut().for_each(|f| f.last /= 2);
-        }
-        let (row, mut slope) = self.losses(&reading.m, z.y - self.label.mean);
-        if !hold || held {
-            self.scores.add(&row, s_units, self.signed, regression);
-        }
-        if let Some((from, to)) = self.move_grid() {
-            reading.m[to] = reading.m[from];
-            slope[to] = slope[from];
-        }
-
-        // Line 4: label scale. The gradient sees the new mean, so that the first row does not enter G with y².
-        if regression {
-            self.see_label(z.y, s);
-            slope = self.losses(&reading.m, z.y - self.label.mean).1;
-        }
-
-        // Line 5: learn.
-        if !held {
-            self.learn_second_order(z);
-            self.learn(s_units, &slope);
-        }
-        Ok(Played { t: self.rows, loss })
+        wide::round(self, z)
     }
 
     fn model(&self) -> Linear {

@@ -3,6 +3,8 @@
 //! Dividing by it makes the result independent of the units of each feature. The fourth moment is the compromise found by
 //! experiment between the maximum, which one outlier ruins, and the root mean square, which lets outliers through.
 
+use super::four::Four;
+
 /// The scale of one feature, in units of a power of two, the size of its first value: the f32 arithmetic sees values near one
 /// whatever the units of the data, and a power of two changes no digit.
 #[repr(C)]
@@ -41,6 +43,12 @@ impl Scale {
         ((v * self.per_unit()) as f32, e)
     }
 
+    /// True if there is a unit, and u units are within its range.
+    #[inline(always)]
+    pub fn holds(&self, u: f64) -> bool {
+        (self.per_unit != 0) & (u.abs() <= UNIT_RANGE)
+    }
+
     /// 2^-exponent: weights per unit times this are weights.
     #[inline]
     pub fn per_unit(&self) -> f64 {
@@ -57,32 +65,41 @@ impl Scale {
         self.per_unit = (power_of_two(-e).to_bits() >> 32) as u32;
     }
 
-    /// N⁴ and c with one more value.
+    /// v⁴, 0 for tiny values: their fourth powers would be denormal numbers, which are slow.
+    #[inline(always)]
+    pub fn fourth_powers(v: Four) -> Four {
+        let square = v * v;
+        (square * square).where_less(Four::splat(1e-18), square, Four::splat(0.0))
+    }
+
+    /// The same for one value.
     #[inline]
-    fn with(&self, v: f32) -> (f32, f32) {
-        let u = v.abs();
-        // Fourth powers of tiny values would be denormal numbers, which are slow.
-        let u = if u > 1e-9 { u } else { 0.0 };
-        let count = self.count + 1.0;
-        (self.fourth + ((u * u) * (u * u) - self.fourth) / count, count)
+    pub fn fourth_power(v: f32) -> f32 {
+        Self::fourth_powers(Four::splat(v)).array()[0]
+    }
+
+    /// Positive if [`see`](Self::see) on a value with this fourth power will shrink the weights, or if a prediction would clamp it. That N⁴
+    /// jumps up implies that the value is beyond the limit, v⁴ > N⁴(c+1), so one question is enough. `count` is c+1.
+    #[inline(always)]
+    pub fn excess(fourth: Four, old: Four, count: Four) -> Four {
+        // 1.0001: a little early rather than late, a false alarm costs time only.
+        fourth * 1.0001 - old * count
     }
 
     /// Takes in a value and returns the factor that the weights must shrink by: below 1 only if N has jumped up. So the
     /// contribution of such a value stays bounded.
-    #[inline]
     pub fn see(&mut self, v: f32) -> f32 {
         let old = self.fourth;
-        (self.fourth, self.count) = self.with(v);
+        self.count += 1.0;
+        self.fourth += (Self::fourth_power(v) - self.fourth) / self.count;
         if self.fourth > JUMP * old && self.count > 1.0 { root(old / self.fourth) } else { 1.0 }
     }
 
-    /// True if [`see`](Self::see) on this value will shrink the weights, or if a prediction would clamp it.
+    /// [`excess`](Self::excess) of one value is positive.
     #[inline]
     pub fn is_surprised_by(&self, v: f32) -> bool {
-        let (fourth, count) = self.with(v);
-        let square = v * v;
-        // 1.0001: a little early rather than late, a false alarm costs time only.
-        (1.0001 * (square * square) > self.fourth * count) | (fourth > JUMP * self.fourth)
+        let (fourth, count) = (Four::splat(Self::fourth_power(v)), Four::splat(self.count + 1.0));
+        Self::excess(fourth, Four::splat(self.fourth), count).array()[0] > 0.0
     }
 
     /// N, in units.

@@ -1,6 +1,7 @@
 //! The candidates' scores and the weights p of their average.
 
 use super::CANDIDATES;
+use super::four::Four;
 use super::vector::exp;
 
 /// How fast the average leaves a candidate that loses more.
@@ -9,6 +10,11 @@ const RATE: f64 = 0.1;
 const GUARD: f64 = 2.0;
 /// Regression with signed weights: a single loss counts at most this many times the mean loss of the best candidate.
 const CLIP: f64 = 50.0;
+
+/// The shares follow the scores after each of the first so many rows, and after every eighth row from then on: a single row
+/// no longer changes them. While weights are signed they follow every row.
+const EVERY_ROW: u64 = 1024;
+const LATER: u64 = 8;
 
 /// What one row says about the candidates.
 pub(super) struct RowLosses {
@@ -58,10 +64,20 @@ impl Scores {
     }
 
     fn smallest_absolute(&self) -> f64 {
-        self.absolute[..self.members()].iter().copied().fold(f64::INFINITY, f64::min)
+        self.smallest(&self.absolute)
+    }
+
+    /// The smallest entry of a candidate that takes part, found pair by pair.
+    #[inline(always)]
+    fn smallest(&self, of: &[f64; CANDIDATES]) -> f64 {
+        let min = |a: f64, b: f64| if a < b { a } else { b };
+        let four: [f64; 4] = std::array::from_fn(|k| min(of[k], of[k + 4]));
+        let first = min(min(four[0], four[2]), min(four[1], four[3]));
+        if self.last_takes_part { min(first, of[CANDIDATES - 1]) } else { first }
     }
 
     /// Adds a row of weight s. `signed`: a negative weight has been seen; `regression`: the loss has a scale of its own.
+    #[inline(always)]
     pub fn add(&mut self, row: &RowLosses, s: f64, signed: bool, regression: bool) {
         self.n += 1;
         let d = self.n as f64 / (self.n as f64 + 1.0);
@@ -75,7 +91,16 @@ impl Scores {
             self.signed[j] = d * self.signed[j] + counts * s * row.value[j].min(clip);
             self.absolute[j] = d * self.absolute[j] + counts * s.abs() * row.size[j].min(clip);
         }
-        self.reweigh(signed, regression);
+        if signed || self.n < EVERY_ROW || self.n.is_multiple_of(LATER) {
+            self.reweigh(signed, regression);
+        }
+    }
+
+    /// Σ p[j]·m[j].
+    #[inline(always)]
+    pub fn mix(&self, m: &[f64; CANDIDATES]) -> f64 {
+        let pair = |j: usize| self.p[j] as f64 * m[j] + self.p[j + 4] as f64 * m[j + 4];
+        (pair(0) + pair(2)) + (pair(1) + pair(3)) + self.p[8] as f64 * m[8]
     }
 
     /// All weights so far count `by` times what they did: for a change of unit.
@@ -86,6 +111,7 @@ impl Scores {
     }
 
     /// p[j] ∝ exp(-rate·C[j]) over the candidates that pass the guard.
+    #[inline]
     pub fn reweigh(&mut self, signed: bool, regression: bool) {
         let best = self.smallest_absolute();
         if self.weight_squared <= 0.0 || (regression && best <= 0.0) {
@@ -96,26 +122,26 @@ impl Scores {
             // In units of the mean loss. Not of the mean signed loss, which may be negative.
             rate *= 0.5 * self.weight / best;
         }
-        let limit = if signed { GUARD * best } else { f64::INFINITY };
-        let mut lowest = f64::INFINITY;
-        let members = self.members();
-        for j in 0..members {
-            if self.absolute[j] <= limit {
-                lowest = lowest.min(self.signed[j]);
+        // A candidate that fails the guard is infinitely far behind.
+        let mut played = self.signed;
+        if signed {
+            for j in 0..CANDIDATES {
+                played[j] = if self.absolute[j] <= GUARD * best { played[j] } else { f64::INFINITY };
             }
         }
+        let lowest = self.smallest(&played);
         // Shares below e^-69 = 1e-30 are 0: denormal numbers are slow, and most candidates are far behind most of the time.
-        let mut p = [0.0f32; CANDIDATES];
-        let mut total = 0.0;
-        for j in 0..members {
-            let behind = rate * (self.signed[j] - lowest);
-            if self.absolute[j] <= limit && behind < 69.0 {
-                p[j] = exp(-behind as f32);
-                total += p[j];
-            }
-        }
+        let share = |behind: Four| exp(Four::splat(0.0) - behind).where_less(behind, Four::splat(69.0), Four::splat(0.0));
+        let behind = played.map(|c| (rate * (c - lowest)) as f32);
+        let (first, rest) = behind.as_chunks::<4>();
+        let (a, b) = (share(first[0].into()), share(first[1].into()));
+        let last = if self.last_takes_part { share(Four::splat(rest[0])).array()[0] } else { 0.0 };
+        let total = (a + b).sum() + last;
         if total > 0.0 && total.is_finite() {
-            self.p = p.map(|p| p / total);
+            let (a, b) = ((a / total).array(), (b / total).array());
+            self.p[..4].copy_from_slice(&a);
+            self.p[4..8].copy_from_slice(&b);
+            self.p[8] = last / total;
         }
     }
 }

@@ -4,6 +4,7 @@
 //! the sum of those quadratics; it is solved for whenever t has grown by 5 %. On collinear raw columns this reaches batch
 //! quality, where the diagonal lanes need many more rows. Signed weights make it diverge: the learner drops it then.
 
+use crate::kernel;
 use crate::linalg::Symmetric;
 use crate::row::Features;
 
@@ -16,7 +17,7 @@ const RIDGE: f64 = 1e-3;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SecondOrder {
     pub d: usize,
-    /// The matrix, row by row, d×d.
+    /// The matrix, row by row, d×d; only the part above the diagonal and on it is kept.
     pub a: Vec<f64>,
     /// The right-hand side.
     pub rhs: Vec<f64>,
@@ -59,9 +60,19 @@ impl SecondOrder {
     /// Adds `weight`·(½h⟨w, x⟩² - c⟨w, x⟩).
     pub fn add(&mut self, x: Features<'_>, weight: f64, h: f64, c: f64) {
         let d = self.d;
-        for (i, v) in x.iter() {
-            if v != 0.0 {
-                x.add_to(weight * h * v, &mut self.a[i * d..(i + 1) * d]);
+        match x {
+            Features::Dense(x) => {
+                for (i, &v) in x.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                    kernel::axpy(weight * h * v, &x[i..], &mut self.a[i * d + i..i * d + x.len()]);
+                }
+            }
+            Features::Sparse { index, value } => {
+                for (k, (&i, &v)) in index.iter().zip(value).enumerate().filter(|(_, (_, v))| **v != 0.0) {
+                    let row = &mut self.a[i as usize * d..(i as usize + 1) * d];
+                    for (&j, &u) in index[k..].iter().zip(&value[k..]) {
+                        row[j as usize] += weight * h * v * u;
+                    }
+                }
             }
         }
         x.add_to(weight * c, &mut self.rhs);
@@ -84,7 +95,7 @@ impl SecondOrder {
         for i in 0..d {
             for j in 0..d {
                 m[i * d + j] = if root[i].is_finite() && root[j].is_finite() {
-                    (self.a[i * d + j] + if i == j { ridge[i] } else { 0.0 }) * root[i] * root[j]
+                    (self.a[i.min(j) * d + i.max(j)] + if i == j { ridge[i] } else { 0.0 }) * root[i] * root[j]
                 } else {
                     (i == j) as u8 as f64
                 };

@@ -1,0 +1,291 @@
+//! Four f32 numbers that are computed with at once, one a lane.
+//!
+//! Reason for `unsafe` in this file: on x86-64 it names the vector instructions, which every such processor has (SSE2), because the
+//! compiler finds them for short loops only sometimes. Elsewhere the same arithmetic is done one number at a time. Both round every
+//! operation alike: results have the same bits on every machine.
+#![allow(unsafe_code)]
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) use portable::Four;
+#[cfg(target_arch = "x86_64")]
+pub(super) use x86::Four;
+
+/// What both versions share.
+macro_rules! shared {
+    () => {
+        impl From<[f32; 4]> for Four {
+            #[inline(always)]
+            fn from(a: [f32; 4]) -> Self {
+                Four::new(a)
+            }
+        }
+
+        impl Four {
+            /// The first four numbers of a slice that has them.
+            #[inline(always)]
+            pub fn from_slice(a: &[f32]) -> Self {
+                Four::new([a[0], a[1], a[2], a[3]])
+            }
+
+            /// Writes the numbers to the first four places of a slice that has them.
+            #[inline(always)]
+            pub fn write_to(self, a: &mut [f32]) {
+                a[..4].copy_from_slice(&self.array());
+            }
+
+            /// The first and the second numbers of four pairs.
+            #[inline(always)]
+            pub fn pairs(a: &[[f32; 2]]) -> (Self, Self) {
+                let a = [a[0], a[1], a[2], a[3]];
+                (Four::new(a.map(|a| a[0])), Four::new(a.map(|a| a[1])))
+            }
+
+            /// Writes four pairs.
+            #[inline(always)]
+            pub fn write_pairs(first: Four, second: Four, a: &mut [[f32; 2]]) {
+                let (first, second) = (first.array(), second.array());
+                a[..4].copy_from_slice(&std::array::from_fn::<_, 4, _>(|k| [first[k], second[k]]));
+            }
+
+            /// Four whole numbers below 2³¹.
+            #[inline(always)]
+            pub fn whole(a: [u32; 4]) -> Self {
+                Four::new(a.map(|a| a as i32 as f32))
+            }
+
+            /// The sum of the four numbers.
+            #[inline(always)]
+            pub fn sum(self) -> f32 {
+                let [a, b, c, d] = self.array();
+                (a + c) + (b + d)
+            }
+
+            /// |x|.
+            #[inline(always)]
+            pub fn abs(self) -> Four {
+                self.max(Four::splat(0.0) - self)
+            }
+        }
+
+        /// Operators with four numbers, or with one number for all lanes.
+        macro_rules! operator {
+            ($trait:ident, $method:ident) => {
+                impl std::ops::$trait<f32> for Four {
+                    type Output = Four;
+                    #[inline(always)]
+                    fn $method(self, other: f32) -> Four {
+                        std::ops::$trait::$method(self, Four::splat(other))
+                    }
+                }
+            };
+        }
+        operator!(Add, add);
+        operator!(Sub, sub);
+        operator!(Mul, mul);
+        operator!(Div, div);
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use core::arch::x86_64::*;
+
+    /// Instructions of SSE and SSE2 on values. SAFETY: they are part of x86-64 itself, and touch no memory.
+    macro_rules! sse2 {
+        ($e:expr) => {
+            unsafe { $e }
+        };
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    pub(in super::super) struct Four(__m128);
+
+    shared!();
+
+    impl Four {
+        #[inline(always)]
+        pub fn new(a: [f32; 4]) -> Self {
+            // SAFETY: `a` holds four numbers; the instruction asks for no alignment.
+            Four(unsafe { _mm_loadu_ps(a.as_ptr()) })
+        }
+        #[inline(always)]
+        pub fn splat(a: f32) -> Self {
+            Four(sse2!(_mm_set1_ps(a)))
+        }
+        #[inline(always)]
+        pub fn array(self) -> [f32; 4] {
+            let mut a = [0.0; 4];
+            // SAFETY: `a` has room for four numbers; the instruction asks for no alignment.
+            unsafe { _mm_storeu_ps(a.as_mut_ptr(), self.0) };
+            a
+        }
+        /// The larger of each pair; the second if they cannot be compared.
+        #[inline(always)]
+        pub fn max(self, other: Four) -> Four {
+            Four(sse2!(_mm_max_ps(self.0, other.0)))
+        }
+        /// The smaller of each pair; the second if they cannot be compared.
+        #[inline(always)]
+        pub fn min(self, other: Four) -> Four {
+            Four(sse2!(_mm_min_ps(self.0, other.0)))
+        }
+        #[inline(always)]
+        pub fn sqrt(self) -> Four {
+            Four(sse2!(_mm_sqrt_ps(self.0)))
+        }
+        /// The power of two in each number: its bits without sign and digits.
+        #[inline(always)]
+        pub fn power(self) -> Four {
+            Four(sse2!(_mm_and_ps(self.0, _mm_castsi128_ps(_mm_set1_epi32(0x7f80_0000)))))
+        }
+        /// 2ⁿ, if the number is n + `round` with `round` so large that n sits in its last bits.
+        #[inline(always)]
+        pub fn power_of_two(self, round: f32) -> Four {
+            let minus = round.to_bits() as i32 - 127;
+            let n = sse2!(_mm_sub_epi32(_mm_castps_si128(self.0), _mm_set1_epi32(minus)));
+            Four(sse2!(_mm_castsi128_ps(_mm_slli_epi32::<23>(n))))
+        }
+        /// The numbers where `left` < `right`, the others elsewhere.
+        #[inline(always)]
+        pub fn where_less(self, left: Four, right: Four, others: Four) -> Four {
+            let mask = sse2!(_mm_cmplt_ps(left.0, right.0));
+            Four(sse2!(_mm_or_ps(_mm_and_ps(mask, self.0), _mm_andnot_ps(mask, others.0))))
+        }
+        /// The first two lanes of the other.
+        #[inline(always)]
+        pub fn with_first_two(self, other: Four) -> Four {
+            Four(sse2!(_mm_shuffle_ps::<0b11_10_01_00>(other.0, self.0)))
+        }
+    }
+
+    macro_rules! arithmetic {
+        ($trait:ident, $method:ident, $instruction:ident) => {
+            impl std::ops::$trait for Four {
+                type Output = Four;
+                #[inline(always)]
+                fn $method(self, other: Four) -> Four {
+                    Four(sse2!($instruction(self.0, other.0)))
+                }
+            }
+        };
+    }
+    arithmetic!(Add, add, _mm_add_ps);
+    arithmetic!(Sub, sub, _mm_sub_ps);
+    arithmetic!(Mul, mul, _mm_mul_ps);
+    arithmetic!(Div, div, _mm_div_ps);
+}
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+mod portable {
+    use std::array::from_fn;
+
+    #[derive(Clone, Copy, Debug)]
+    pub(in super::super) struct Four([f32; 4]);
+
+    shared!();
+
+    #[cfg_attr(test, allow(dead_code))]
+    impl Four {
+        #[inline(always)]
+        pub fn new(a: [f32; 4]) -> Self {
+            Four(a)
+        }
+        #[inline(always)]
+        pub fn splat(a: f32) -> Self {
+            Four([a; 4])
+        }
+        #[inline(always)]
+        pub fn array(self) -> [f32; 4] {
+            self.0
+        }
+        /// The larger of each pair; the second if they cannot be compared.
+        #[inline(always)]
+        pub fn max(self, other: Four) -> Four {
+            Four(from_fn(|k| if self.0[k] > other.0[k] { self.0[k] } else { other.0[k] }))
+        }
+        /// The smaller of each pair; the second if they cannot be compared.
+        #[inline(always)]
+        pub fn min(self, other: Four) -> Four {
+            Four(from_fn(|k| if self.0[k] < other.0[k] { self.0[k] } else { other.0[k] }))
+        }
+        #[inline(always)]
+        pub fn sqrt(self) -> Four {
+            Four(self.0.map(f32::sqrt))
+        }
+        /// The power of two in each number: its bits without sign and digits.
+        #[inline(always)]
+        pub fn power(self) -> Four {
+            Four(self.0.map(|a| f32::from_bits(a.to_bits() & 0x7f80_0000)))
+        }
+        /// 2ⁿ, if the number is n + `round` with `round` so large that n sits in its last bits.
+        #[inline(always)]
+        pub fn power_of_two(self, round: f32) -> Four {
+            Four(self.0.map(|a| f32::from_bits(a.to_bits().wrapping_sub(round.to_bits() - 127) << 23)))
+        }
+        /// The numbers where `left` < `right`, the others elsewhere.
+        #[inline(always)]
+        pub fn where_less(self, left: Four, right: Four, others: Four) -> Four {
+            Four(from_fn(|k| if left.0[k] < right.0[k] { self.0[k] } else { others.0[k] }))
+        }
+        /// The first two lanes of the other.
+        #[inline(always)]
+        pub fn with_first_two(self, other: Four) -> Four {
+            Four([other.0[0], other.0[1], self.0[2], self.0[3]])
+        }
+    }
+
+    macro_rules! arithmetic {
+        ($trait:ident, $method:ident, $operator:tt) => {
+            impl std::ops::$trait for Four {
+                type Output = Four;
+                #[inline(always)]
+                fn $method(self, other: Four) -> Four {
+                    Four(from_fn(|k| self.0[k] $operator other.0[k]))
+                }
+            }
+        };
+    }
+    arithmetic!(Add, add, +);
+    arithmetic!(Sub, sub, -);
+    arithmetic!(Mul, mul, *);
+    arithmetic!(Div, div, /);
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::{portable, x86};
+
+    #[test]
+    fn both_versions_give_the_same_bits() {
+        const ROUND: f32 = 12_582_912.0;
+        let numbers = [0.0f32, 1.0, -1.5, 3.25e-7, -8e8, 0.1, 7.0, -0.3];
+        for shift in 0..8 {
+            let pick = |at: usize| std::array::from_fn(|k| numbers[(at + k * (shift + 1)) % 8]);
+            let (a, b, c): ([f32; 4], [f32; 4], [f32; 4]) = (pick(0), pick(shift), pick(3));
+            macro_rules! all {
+                ($version:ident) => {{
+                    let (a, b, c) = ($version::Four::new(a), $version::Four::new(b), $version::Four::new(c));
+                    let n = $version::Four::new([ROUND, ROUND - 3.0, ROUND + 20.0, ROUND - 100.0]);
+                    let results = [
+                        a + b,
+                        a - b,
+                        a * b,
+                        a / (b + 11.0),
+                        a.max(b),
+                        a.min(b),
+                        (a * a).sqrt(),
+                        a.power(),
+                        n.power_of_two(ROUND),
+                        a.where_less(b, c, c),
+                        a.with_first_two(b),
+                        a * 0.3,
+                        a.abs(),
+                        $version::Four::splat(a.sum()),
+                    ];
+                    results.map(|r| r.array().map(f32::to_bits))
+                }};
+            }
+            assert_eq!(all!(x86), all!(portable));
+        }
+    }
+}
