@@ -80,6 +80,18 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     Ok(if report.verdict == Verdict::Convex { Outcome::Done } else { Outcome::No })
 }
 
+/// The audit that `fit --guarantee` makes before it learns.
+pub fn for_guarantee(data: &DataArguments, options: &fit::Options, quiet: bool) -> Result<AuditReport> {
+    if !data.can_be_read_again() {
+        bail!("--guarantee reads the data twice, and standard input can be read only once: put the data in a file");
+    }
+    let mut stream = data.open_for(options.loss.as_deref())?;
+    let spec = fit::loss_spec(options, &stream.schema().target)?;
+    let mut audit = Audit::new(spec, &options.domain, stream.schema().features(), 1)?;
+    each_row(stream.as_mut(), quiet, |z| audit.observe(z))?;
+    Ok(audit.finish(stream.schema().features())?)
+}
+
 /// All rows, with progress.
 fn each_row(stream: &mut dyn Stream, quiet: bool, mut row: impl FnMut(rooco::Row<'_>) -> rooco::Result<()>) -> Result<()> {
     let mut progress = Progress::new(quiet);

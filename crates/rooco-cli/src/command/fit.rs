@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use rooco::algorithm::{Memory, Settings};
+use rooco::algorithm::{Algorithm, Memory, Settings};
 use rooco::draw::Keep;
 use rooco::fit::{self, Checkpoint, Choice, Control, Pass, Progress as Beat, Watch};
 use rooco::loss::Correction;
@@ -128,6 +128,11 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
 
+    /// Run an algorithm with a proof instead of the default: the constants that its theorem needs are computed in a first pass over the data,
+    /// and the summary prints the bound. Needs --domain, and rows in random order.
+    #[arg(long, conflicts_with_all = ["algorithm", "beta", "lambda", "l", "horizon", "holdout", "resume"])]
+    pub guarantee: bool,
+
     /// Certify the model at once, by a second pass over the data: how far it is at most from the best one, and the regret at most.
     #[arg(long)]
     pub certify: bool,
@@ -157,8 +162,19 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     if a.certify && !a.data.can_be_read_again() {
         bail!("--certify reads the data a second time, and standard input can be read only once: put the data in a file");
     }
-    let algorithm = Choice::parse(&a.algorithm)?;
+    let algorithm = if a.guarantee { Choice::Named(Algorithm::ProvableAverage) } else { Choice::parse(&a.algorithm)? };
     let mut stream = a.data.open_for(a.loss.as_deref())?;
+    let mut constants = Settings { beta: a.beta, lambda: a.lambda, l: a.l, ..Default::default() };
+    if a.guarantee {
+        let report = audit::for_guarantee(&a.data, &audit_options(&a, stream.schema())?, a.quiet || a.json)?;
+        let (g, t) = (&report.geometry, report.counts.rows);
+        if !(g.lambda > 0.0 && report.diameter.is_finite()) {
+            eprintln!("rooco: no bound can be given. {}", report.advice());
+            return Ok(Outcome::No);
+        }
+        let l = Some(g.l).filter(|l| l.is_finite());
+        constants = Settings { beta: Some(g.beta), lambda: Some(g.lambda), l, g: Some(g.g), horizon: Some(t), ..constants };
+    }
     let options = fit::Options {
         loss: a.loss.clone(),
         correction: correction(&a, stream.schema())?,
@@ -166,15 +182,13 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         domain: a.domain.clone(),
         algorithm,
         settings: Settings {
-            beta: a.beta,
-            lambda: a.lambda,
-            l: a.l,
-            horizon: horizon(&a, algorithm)?,
+            horizon: constants.horizon.map_or_else(|| horizon(&a, algorithm), |t| Ok(Some(t)))?,
             n0: a.n0,
             memory: memory(&a)?,
             seed: a.seed,
-            ..Default::default()
+            ..constants
         },
+        audited: a.guarantee,
         holdout: a.holdout,
         order_test: !a.no_order_test,
         ..Default::default()
@@ -225,6 +239,12 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         }
     }
     Ok(Outcome::Done)
+}
+
+/// What an audit before the run needs to know.
+fn audit_options(a: &Arguments, schema: &Schema) -> Result<fit::Options> {
+    let (loss, correction) = (a.loss.clone(), correction(a, schema)?);
+    Ok(fit::Options { loss, correction, l2: a.l2, domain: a.domain.clone(), ..Default::default() })
 }
 
 /// The correction that the arguments ask for.

@@ -21,6 +21,8 @@ pub struct Options {
     pub settings: Settings,
     /// The share of rows that are scored and never learned from.
     pub holdout: f64,
+    /// The constants in `settings` were computed from all the rows that will be learned from (`rooco fit --guarantee`).
+    pub audited: bool,
     /// Rows that constants may be estimated from.
     pub calibration_rows: usize,
     /// Whether the order of the rows is tested on the side. It changes no number of the model.
@@ -66,6 +68,7 @@ impl Default for Options {
             algorithm: Choice::Auto,
             settings: Settings::default(),
             holdout: 0.0,
+            audited: false,
             calibration_rows: 1000,
             order_test: true,
         }

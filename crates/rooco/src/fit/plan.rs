@@ -1,13 +1,13 @@
 //! From options and the first rows to a learner: which loss, which constants, what is guaranteed.
 
 use super::{Choice, Options};
-use crate::algorithm::{Algorithm, Auto, AutoClasses, Learner, Memory, Pull, Settings, Task};
+use crate::algorithm::{Algorithm, Auto, AutoClasses, AutoProjected, CorrectedFeatures, Learner, Memory, Pull, Settings, Task};
 use crate::domain::{self, Domain};
 use crate::draw::{Keep, Past};
 use crate::error::{Error, Result};
 use crate::guarantee;
 use crate::linalg::Symmetric;
-use crate::loss::{Base, Loss, LossSpec, with_pointwise};
+use crate::loss::{Base, Correction, Loss, LossSpec, with_pointwise};
 use crate::metrics::Kind;
 use crate::model::Numbers;
 use crate::stream::{Schema, Target};
@@ -42,14 +42,8 @@ impl Plan {
         let kind = spec.base.kind();
         let (learner, numbers, guarantee) = match options.algorithm {
             Choice::Auto => {
-                if options.domain != "none" {
-                    return Err(Error::Unsupported(
-                        "the default algorithm works on the whole space; for a domain choose --algorithm sgd or another by name"
-                            .into(),
-                    ));
-                }
                 let numbers = Numbers { source: "none needed".into(), ..Default::default() };
-                (auto(&spec)?, numbers, AUTO_PROMISE.to_owned())
+                (auto(&spec, &options.domain, schema)?, numbers, AUTO_PROMISE.to_owned())
             }
             Choice::Named(algorithm) => {
                 let full = spec.build()?;
@@ -75,8 +69,9 @@ impl Plan {
 
 /// What can be said of the default algorithm.
 const AUTO_PROMISE: &str = "no theorem of the paper covers this rule. Known: each of its lanes is AdaGrad, with its regret bound \
-     if every row is convex, and the average over candidates costs at most a constant. Everything else is measured: the \
-     progressive loss above was paid on rows before they were learned from. --algorithm provable runs an algorithm with a proof";
+     if every row is convex, and the average over its 9 candidates costs at most (ln 9)/rate for bounded losses without the \
+     discount. Everything else is measured: the progressive loss above was paid on rows before they were learned from. What is \
+     certain about this very run: --certify. A bound before the run: --guarantee";
 
 /// The loss that the options and the target ask for.
 pub fn spec(options: &Options, target: &Target) -> Result<LossSpec> {
@@ -116,16 +111,36 @@ fn task(spec: &LossSpec, algorithm: Algorithm, domain: Box<dyn Domain>, schema: 
 }
 
 /// The no-tuning learner for a loss.
-fn auto(spec: &LossSpec) -> Result<Box<dyn Learner>> {
-    if let (Base::Softmax { classes }, None) = (&spec.base, &spec.correction) {
-        if spec.l2 > 0.0 {
-            return Err(Error::Unsupported(
-                "the default algorithm takes no L2 with more than two classes; choose --algorithm sgd with it".into(),
-            ));
-        }
-        return Ok(Box::new(AutoClasses::new(*classes)?));
+fn auto(spec: &LossSpec, domain: &str, schema: &Schema) -> Result<Box<dyn Learner>> {
+    let bounded = domain != "none";
+    if bounded
+        && (spec.base.outputs() > 1
+            || matches!(spec.correction, Some(Correction::FeatureNoise { .. } | Correction::Missing { .. })))
+    {
+        return Err(Error::Unsupported(
+            "the default algorithm takes a domain only for losses with one score and features that need no correction; choose --algorithm \
+             sgd or another by name"
+                .into(),
+        ));
     }
-    with_pointwise!(spec, loss => Ok(Box::new(Auto::new(loss).with_l2(spec.l2)?)))
+    match (&spec.base, &spec.correction) {
+        (Base::Softmax { classes }, None) => Ok(Box::new(AutoClasses::new(*classes)?.with_l2(spec.l2)?)),
+        (Base::Softmax { classes }, Some(Correction::RandomisedResponse { rate })) => {
+            Ok(Box::new(AutoClasses::new(*classes)?.with_randomised_response(*rate)?.with_l2(spec.l2)?))
+        }
+        (Base::Squared, Some(Correction::FeatureNoise { variance })) => {
+            Ok(Box::new(Auto::new(CorrectedFeatures::noise(variance.clone())?).with_l2(spec.l2)?))
+        }
+        (Base::Squared, Some(Correction::Missing { rates })) => {
+            Ok(Box::new(Auto::new(CorrectedFeatures::missing(rates.clone())?).with_l2(spec.l2)?))
+        }
+        _ if bounded => {
+            let features = schema.features().max(1);
+            let domain = domain::parse(domain, features)?;
+            with_pointwise!(spec, loss => Ok(Box::new(AutoProjected::new(loss, domain, features, spec.l2)?)))
+        }
+        _ => with_pointwise!(spec, loss => Ok(Box::new(Auto::new(loss).with_l2(spec.l2)?))),
+    }
 }
 
 /// Fills in the constants that were not given, from the first rows.
@@ -156,6 +171,7 @@ fn calibrate(options: &Options, loss: &dyn Loss, domain: &dyn Domain, first: &Pa
         s.d1 = Some(domain.diameter());
     }
     let source = match given {
+        _ if options.audited => "audited on all rows".to_owned(),
         [true, true, _] => "given".to_owned(),
         [false, false, _] => format!("estimated from the first {rows} rows"),
         [true, false, _] => format!("β given, λ estimated from the first {rows} rows"),
@@ -177,6 +193,12 @@ fn curvature(loss: &dyn Loss, domain: &dyn Domain, first: &Past) -> Option<f64> 
     Some(c.extreme_eigenvalues().0).filter(|c| *c > 0.0)
 }
 
+/// Theorem 5, or its recursion where that says more.
+fn sharper_theorem_5(c: &guarantee::Constants, gamma: Option<f64>) -> guarantee::Guarantee {
+    let [closed, recursion] = [guarantee::theorem_5, guarantee::theorem_5_recursion].map(|theorem| theorem(c, c.l_hat(), gamma));
+    if recursion.applies() && recursion.value < closed.value { recursion } else { closed }
+}
+
 /// What the theorems say for these constants.
 fn promise(algorithm: Algorithm, s: &Settings, domain: &dyn Domain, source: &str) -> String {
     use Algorithm as A;
@@ -186,22 +208,27 @@ fn promise(algorithm: Algorithm, s: &Settings, domain: &dyn Domain, source: &str
     if !domain.diameter().is_finite() || !g.is_finite() {
         return "the bounds need a bounded domain: give --domain ball:R".to_owned();
     }
-    let mut c = guarantee::Constants::given(g, beta, lambda, domain.diameter(), horizon);
+    let audited = source == "audited on all rows";
+    let constant = |c| if audited { guarantee::Constant::computed(c) } else { guarantee::Constant::given(c) };
+    let mut c = guarantee::Constants::new(constant(g), constant(beta), constant(lambda), constant(domain.diameter()), horizon);
     if let Some(l) = s.l {
-        c = c.with_l(guarantee::Constant::given(l));
+        c = c.with_l(constant(l));
     }
     let statement = match algorithm {
         A::ReservoirSgd | A::MixtureSgd => guarantee::theorem_1_sharp(&c),
         A::SgdWithoutReplacement => guarantee::theorem_2(&c),
         A::Algorithm2Prime => guarantee::theorem_7a(&c),
-        A::Provable => guarantee::theorem_5(&c, c.l_hat(), None),
-        A::ProvableAverage => guarantee::theorem_5(&c, c.l_hat(), Some(3.0)),
+        A::Provable => sharper_theorem_5(&c, None),
+        A::ProvableAverage => sharper_theorem_5(&c, Some(3.0)),
         _ => return format!("{} has no bound with explicit constants here", algorithm.name()),
     };
     if let Memory::Sample(size) = s.memory {
         return format!("no theorem covers a sample of {size} past rows; with all of them it would be {statement}");
     }
-    let estimate =
-        if source == "given" { "" } else { " This is an estimate, not a guarantee: the constants were not certified." };
+    let estimate = if audited || source == "given" {
+        ""
+    } else {
+        " This is an estimate, not a guarantee: the constants were not certified."
+    };
     format!("{statement}.{estimate}")
 }

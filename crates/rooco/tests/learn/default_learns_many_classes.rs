@@ -119,3 +119,45 @@ fn a_label_that_is_no_class_is_refused() {
     }
     assert!(AutoClasses::new(1).is_err());
 }
+
+/// L2 shrinks the weights, more of it more, and a huge one leaves almost nothing.
+#[test]
+fn l2_shrinks() {
+    let train = rows(4000, 3, 5);
+    let size = |l2: f64| {
+        let mut learner = AutoClasses::new(3).unwrap().with_l2(l2).unwrap();
+        train.iter().for_each(|(x, y)| assert!(learner.observe(Row::dense(x, *y)).unwrap().loss.is_finite()));
+        // In units of the features.
+        learner.played().iter().enumerate().map(|(j, w)| (w * 10f64.powi((j / 3) as i32 % 7 - 3)).powi(2)).sum::<f64>()
+    };
+    let sizes = [0.0, 1e-3, 1.0, 1e6].map(size);
+    assert!(sizes.windows(2).all(|s| s[1] < s[0]), "{sizes:?}");
+    assert!(sizes[3] < 1e-3 * sizes[0], "{sizes:?}");
+    assert!(AutoClasses::new(3).unwrap().with_l2(-1.0).is_err());
+}
+
+/// Labels replaced by random ones: the corrected learner gives better probabilities than the plain one.
+#[test]
+fn random_labels_are_corrected_for() {
+    let all = rows(22_000, 4, 6);
+    let (train, test) = all.split_at(20_000);
+    let mut r = Random::new(9, Purpose::Test);
+    let noisy: Vec<(&Vec<f64>, f64)> =
+        train.iter().map(|(x, y)| (x, if r.uniform() < 0.4 { r.below(4) as f64 } else { *y })).collect();
+    let log_loss = |mut learner: AutoClasses| {
+        noisy.iter().for_each(|(x, y)| {
+            learner.observe(Row::dense(x, *y)).unwrap();
+        });
+        let mut out = [0.0; 4];
+        let mut total = 0.0;
+        for (x, y) in test {
+            learner.scores(Features::Dense(x), &mut out);
+            let top = out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            total += top - out[*y as usize] + out.iter().map(|m| (m - top).exp()).sum::<f64>().ln();
+        }
+        total / test.len() as f64
+    };
+    let plain = log_loss(AutoClasses::new(4).unwrap());
+    let corrected = log_loss(AutoClasses::new(4).unwrap().with_randomised_response(0.4).unwrap());
+    assert!(corrected < 0.9 * plain, "{corrected} {plain}");
+}

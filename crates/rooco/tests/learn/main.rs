@@ -1,9 +1,11 @@
 //! What every loss, domain and algorithm keeps, and the default learner.
 
 mod corrected_losses_are_unbiased;
+mod default_corrects_features;
 mod default_is_free_of_units;
 mod default_is_safe_with_signed_weights;
 mod default_learns_many_classes;
+mod default_on_a_domain;
 mod default_saves_and_resumes;
 mod default_support;
 mod default_traps;

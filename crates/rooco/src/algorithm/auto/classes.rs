@@ -36,6 +36,9 @@ pub struct AutoClasses {
     scores: Scores,
     noise: Noise,
     weight_exponent: i32,
+    l2: f64,
+    /// a and b of a corrected row, a·φ(y) - b·Σ_c φ(c): (1, 0) for labels that are right.
+    parts: (f64, f64),
     scratch: Scratch,
 }
 
@@ -79,8 +82,28 @@ impl AutoClasses {
             scores: Scores::new(false),
             noise: Noise::default(),
             weight_exponent: 0,
+            l2: 0.0,
+            parts: (1.0, 0.0),
             scratch: Scratch::default(),
         })
+    }
+
+    /// Adds (l2/2)‖w‖² to every row's loss, as [`Auto::with_l2`](super::Auto::with_l2) does.
+    pub fn with_l2(mut self, l2: f64) -> Result<Self> {
+        if !(l2 >= 0.0 && l2.is_finite()) {
+            return Err(Error::Constant { name: "l2", value: l2, must: "finite and not negative" });
+        }
+        self.l2 = l2;
+        Ok(self)
+    }
+
+    /// The class was replaced by a random one with this chance: see [`Softmax::randomised_response`](crate::loss::Softmax::randomised_response).
+    /// A row's loss is then (φ(y) - (rate/K)·Σ_c φ(c))/(1 - rate), φ(c) the loss of class c: a composite row.
+    pub fn with_randomised_response(mut self, rate: f64) -> Result<Self> {
+        crate::loss::Softmax::randomised_response(self.k, rate)?;
+        self.parts = (1.0 / (1.0 - rate), rate / (1.0 - rate) / self.k as f64);
+        self.signed |= rate > 0.0;
+        Ok(self)
     }
 
     /// K.
@@ -183,19 +206,26 @@ impl AutoClasses {
 
     /// Line 3: softmax loss of every candidate; the four iterates' gradients stay in the scratch.
     fn losses(&mut self, y: usize, s: f32) -> RowLosses {
-        let k = self.k;
+        let (k, (a, b)) = (self.k, self.parts);
         let Scratch { m, gradient, .. } = &mut self.scratch;
         gradient.clear();
         gradient.resize(LANES * k, 0.0);
         let mut row = RowLosses { value: [0.0; CANDIDATES], size: [0.0; CANDIDATES] };
         for (j, m) in m.chunks_exact_mut(k).enumerate() {
             let top = m.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            let of_y = m[y];
+            let (of_y, sum) = (m[y], m.iter().sum::<f32>());
             let mut total = 0.0;
             m.iter_mut().for_each(|m| *m -= top);
             vector::exp_all(m);
             m.iter().for_each(|e| total += e);
-            row.value[j] = ((top - of_y) as f64 + (total as f64).ln()).max(0.0);
+            let of_all = k as f32 * top - sum;
+            let log = (total as f64).ln();
+            row.value[j] = ((top - of_y) as f64 + log).max(0.0);
+            row.size[j] = row.value[j];
+            if b > 0.0 {
+                let (yes, all) = (a * row.value[j], b * (of_all as f64 + k as f64 * log).max(0.0));
+                (row.value[j], row.size[j]) = (yes - all, yes + all);
+            }
             if j < LANES {
                 let gradient = &mut gradient[j * k..(j + 1) * k];
                 let share = 1.0 / total;
@@ -206,9 +236,12 @@ impl AutoClasses {
                 // 1 - P(y) as the sum of the others: no cancellation when the model is sure.
                 let others: f32 = m.iter().enumerate().filter(|&(c, _)| c != y).map(|(_, e)| e).sum::<f32>() * share;
                 gradient[y] = if others >= FLUSH as f32 { -s * others } else { 0.0 };
+                if b > 0.0 {
+                    gradient.iter_mut().for_each(|g| *g += s * b as f32);
+                    gradient[y] -= s * (a - 1.0) as f32;
+                }
             }
         }
-        row.size = row.value;
         row
     }
 
@@ -244,7 +277,11 @@ impl AutoClasses {
             // Lanes 2 and 3 shrink on signed streams: the second half of each array.
             let plain = if self.signed && (s < 0.0 || scale.count <= RARE) { 2 * k } else { LANES * k };
             let (inverse, x) = (1.0 / scale.n(), self.noise.next());
-            let now = Visit { v, gone, rho, inverse, x };
+            let mut now = Visit { v, gone, rho, inverse, x, pull: 0.0 };
+            if self.l2 > 0.0 {
+                let rounds = (self.clock.now - self.last[i]).max(1) as f64 * (1u64 << self.clock.shift) as f64;
+                now.pull = super::pull(self.l2 * rounds, self.weight_exponent, scale);
+            }
             now.learn::<false>(&mut w[..plain], &mut squares[..plain], &mut b[..plain], &gradient[..plain], &length[..plain]);
             now.learn::<true>(&mut w[plain..], &mut squares[plain..], &mut b[plain..], &gradient[plain..], &length[plain..]);
             self.last[i] = self.clock.now;
@@ -290,12 +327,30 @@ struct Visit {
     rho: f32,
     inverse: f32,
     x: f32,
+    /// The coefficient of L2, times the rows since the last visit.
+    pull: f32,
 }
 
 impl Visit {
     /// The step of [`Feature::learn`](super::feature::Feature::learn) on flat arrays.
     #[inline]
     fn learn<const SHRINK: bool>(&self, w: &mut [f32], squares: &mut [f32], b: &mut [f32], gradient: &[f32], length: &[f32]) {
+        if self.pull > 0.0 {
+            self.step::<SHRINK, true>(w, squares, b, gradient, length);
+        } else {
+            self.step::<SHRINK, false>(w, squares, b, gradient, length);
+        }
+    }
+
+    #[inline]
+    fn step<const SHRINK: bool, const PULL: bool>(
+        &self,
+        w: &mut [f32],
+        squares: &mut [f32],
+        b: &mut [f32],
+        gradient: &[f32],
+        length: &[f32],
+    ) {
         let n = w.len();
         let (squares, b, gradient, length) = (&mut squares[..n], &mut b[..n], &gradient[..n], &length[..n]);
         for j in 0..n {
@@ -305,7 +360,11 @@ impl Visit {
             let sum = if g != 0.0 && sum > old { sum } else { old };
             let root = (sum + 1e-30).sqrt();
             let z = if SHRINK { old.sqrt() / root } else { 1.0 };
-            let new = z * w[j] - length[j] * self.inverse / root * g;
+            let eta = length[j] * self.inverse / root;
+            let mut new = z * w[j] - eta * g;
+            if PULL {
+                new /= 1.0 + self.pull * eta;
+            }
             let average = b[j] + (w[j] - b[j]) * self.gone;
             b[j] = average + (self.rho * (new - average) + Noise::of(average, self.x));
             w[j] = new;
@@ -338,7 +397,7 @@ impl Learner for AutoClasses {
             return Ok(Played { t: self.rows, loss: 0.0 });
         }
         self.signed |= s < 0.0;
-        let hold = self.signed && holdout::holds(self.t, self.seen);
+        let hold = self.signed && self.parts.1 == 0.0 && holdout::holds(self.t, self.seen);
         let held = hold && holdout::is_held_out(z.x);
         self.fit_weight_unit(s);
         let s_units = s * power_of_two(-self.weight_exponent);
@@ -350,7 +409,10 @@ impl Learner for AutoClasses {
         self.read(z.x);
         let played = &self.scratch.played;
         let top = played.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let loss = s * (top - played[y] + played.iter().map(|m| (m - top).exp()).sum::<f64>().ln());
+        let log = top + played.iter().map(|m| (m - top).exp()).sum::<f64>().ln();
+        let (a, b) = self.parts;
+        let all = if b > 0.0 { b * played.iter().map(|m| log - m).sum::<f64>() } else { 0.0 };
+        let loss = s * (a * (log - played[y]) - all);
         self.t += 1;
         if self.clock.advance(self.t) {
             self.last.iter_mut().for_each(|last| *last /= 2);

@@ -68,12 +68,16 @@ impl Feature {
     /// of the rows was (dual averaging). Plain AdaGrad's first step on a new feature has length η whatever the row's weight
     /// is: -2 first and then +3 ends on the wrong side. Lanes 0 and 1 stay plain, so both kinds compete.
     ///
-    /// `PULL`: an implicit step on ½·pull·w² follows.
+    /// `PULL`: an implicit step on ½·pull·w² follows. `CURVED`: the row's loss has a part -½·curve·w², see
+    /// [`CorrectedFeatures`](super::CorrectedFeatures). `x` is the rounding noise.
     #[inline(always)]
-    pub fn learn<const SHRINK: bool, const PULL: bool>(&mut self, visit: Visit, step: &Step, pull: f32, x: f32) {
-        let Visit { v, gone, n_squared } = visit;
+    pub fn learn<const SHRINK: bool, const PULL: bool, const CURVED: bool>(&mut self, visit: Visit, step: &Step, x: f32) {
+        let Visit { v, gone, n_squared, pull, curve } = visit;
         let (old, (w, b)) = (Four::new(self.squares), self.candidates(gone));
-        let g = step.gradient * v;
+        let mut g = step.gradient * v;
+        if CURVED {
+            g = g - w * curve;
+        }
         // Not below the old sum: the rounding noise must not undo an increment, nor make something of nothing.
         let squares = old.max(old + (g * g + old.power() * (step.alive * x)));
         let eta = step.length / ((squares + TINY) * n_squared).sqrt();
@@ -102,6 +106,10 @@ pub(super) struct Visit {
     pub gone: f32,
     /// N².
     pub n_squared: f32,
+    /// The coefficient of L2, times the rows since the last visit.
+    pub pull: f32,
+    /// The row's weight times d of [`CorrectedFeatures`](super::CorrectedFeatures).
+    pub curve: f32,
 }
 
 /// Weights per unit and squared gradients in it, when the unit grows by 2^e.

@@ -1,5 +1,6 @@
 //! What the rule asks of a loss: values and slopes at eight predictions at once.
 
+use super::CorrectedFeatures;
 use super::vector;
 use crate::loss::{Huber, Logistic, NoisyLabels, Pointwise, PositiveUnlabelled, SmoothedHinge, Squared, SquaredHinge};
 
@@ -19,6 +20,11 @@ pub trait AutoLoss: Pointwise {
     /// True if one row's loss is a sum of parts of either sign, as a corrected label is.
     fn is_composite(&self) -> bool {
         false
+    }
+
+    /// What the loss does about features that are wrong in a known way: see [`CorrectedFeatures`].
+    fn correction(&self) -> Option<&CorrectedFeatures> {
+        None
     }
 
     /// h with φ(q, y) ≤ φ(p, y) + φ'(p, y)(q-p) + ½h(q-p)² for all q, for the second-order candidate; `None`: not offered.
@@ -116,6 +122,9 @@ where
     }
     fn is_composite(&self) -> bool {
         (**self).is_composite()
+    }
+    fn correction(&self) -> Option<&CorrectedFeatures> {
+        (**self).correction()
     }
     fn majoriser(&self, p: f64, y: f64) -> Option<f64> {
         (**self).majoriser(p, y)

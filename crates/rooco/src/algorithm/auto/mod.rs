@@ -9,6 +9,7 @@ use crate::state::State;
 
 mod classes;
 mod clock;
+mod correction;
 mod entries;
 mod feature;
 mod four;
@@ -17,6 +18,7 @@ mod holdout;
 mod label;
 mod loss;
 mod model;
+mod projected;
 mod rounding;
 mod saved;
 mod scale;
@@ -26,8 +28,10 @@ mod vector;
 mod wide;
 
 pub use classes::AutoClasses;
+pub use correction::CorrectedFeatures;
 pub use loss::{AutoLoss, Eight};
 pub use model::ClampedModel;
+pub use projected::AutoProjected;
 
 use clock::Clock;
 use entries::Entries;
@@ -105,6 +109,10 @@ pub struct Auto<P> {
     entries: Entries,
     /// Values beyond what a prediction lets through: (feature, what it lets through).
     clamped: Vec<(usize, f64)>,
+    /// d of each entry, for losses that correct features.
+    curves: Vec<f32>,
+    /// The row that such a loss learns from.
+    corrected: (Vec<u32>, Vec<f64>),
 }
 
 /// What pass 1 over a row found out.
@@ -113,6 +121,9 @@ struct Reading {
     m: [f64; CANDIDATES],
     /// The played prediction before this row's scale was known, minus the same after: only values never seen as large differ.
     surprise: f64,
+    /// Σd·w² of the candidates and of the played point: 0 unless the loss corrects features.
+    curved: [f64; CANDIDATES],
+    curved_played: f64,
 }
 
 impl<P: AutoLoss> Auto<P> {
@@ -138,6 +149,8 @@ impl<P: AutoLoss> Auto<P> {
             weight_exponent: 0,
             entries: Entries::default(),
             clamped: Vec::new(),
+            curves: Vec::new(),
+            corrected: Default::default(),
         }
     }
 
@@ -223,17 +236,28 @@ impl<P: AutoLoss> Auto<P> {
         (p, self.scores.p[CANDIDATES - 1] as f64)
     }
 
-    /// A row, from line 1 to line 5.
+    /// A row as the loss wants it, from line 1 to line 5.
     #[inline(always)]
     fn round(&mut self, z: Row<'_>) -> Result<Played> {
-        self.fetch(z.x);
         self.check(z)?;
+        let Some(correction) = self.loss.correction() else { return self.lines(z) };
+        let mut place = std::mem::take(&mut self.corrected);
+        let x = correction.values(z.x, &mut place);
+        let played = self.lines(Row { x, ..z });
+        self.corrected = place;
+        played
+    }
+
+    #[inline(always)]
+    fn lines(&mut self, z: Row<'_>) -> Result<Played> {
+        self.fetch(z.x);
         let s = z.weight;
         self.rows += 1;
         if s == 0.0 {
             return Ok(Played { t: self.rows, loss: 0.0 });
         }
         let (regression, composite) = (self.loss.is_regression(), self.loss.is_composite());
+        let corrects = self.loss.correction().is_some();
         self.signed |= s < 0.0 || composite;
         let hold = self.signed && !composite && holdout::holds(self.t, self.seen);
         let held = hold && holdout::is_held_out(z.x);
@@ -249,16 +273,22 @@ impl<P: AutoLoss> Auto<P> {
         // Lines 1 and 2: feature scale and play, with the mean, the round and the shares of before this row.
         let mut reading = self.read(z.x);
         self.read_second_order(z, &mut reading);
+        if corrects {
+            self.read_curves(&mut reading);
+        }
         let mix = self.scores.mix(&reading.m);
         let played = self.label.mean + mix + reading.surprise;
-        let loss = s * self.loss.value(played, z.y);
+        let loss = s * (self.loss.value(played, z.y) - 0.5 * reading.curved_played);
 
         // Line 3: score the candidates; move the grid.
         self.t += 1;
         if self.clock.advance(self.t) {
             self.features.iter_mut().for_each(|f| f.last /= 2);
         }
-        let (row, mut slope) = self.losses(&reading.m, z.y - self.label.mean);
+        let (mut row, mut slope) = self.losses(&reading.m, z.y - self.label.mean);
+        if corrects {
+            row.correct(&reading.curved);
+        }
         if !hold || held {
             self.scores.add(&row, s_units, self.signed, regression);
         }
@@ -340,7 +370,8 @@ impl<P: AutoLoss> Auto<P> {
             averages = averages + b * v;
         }
         let unit = self.label.unit();
-        let mut reading = Reading { m: [0.0; CANDIDATES], surprise: surprise * unit };
+        let mut reading =
+            Reading { m: [0.0; CANDIDATES], surprise: surprise * unit, curved: [0.0; CANDIDATES], curved_played: 0.0 };
         let (iterates, averages) = (iterates.array(), averages.array());
         for k in 0..LANES {
             reading.m[k] = iterates[k] as f64 * unit;
@@ -371,6 +402,29 @@ impl<P: AutoLoss> Auto<P> {
             self.entries.moments[k] = [f.scale.fourth, f.scale.count];
         }
         surprise
+    }
+
+    /// Line 2 for losses that correct features: Σd·w².
+    #[cold]
+    fn read_curves(&mut self, reading: &mut Reading) {
+        let Some(correction) = self.loss.correction() else { return };
+        let (p, _) = self.shares_apart();
+        let unit = self.label.unit() * self.label.unit();
+        self.curves.clear();
+        for k in 0..self.entries.n {
+            let (i, v, gone) = (self.entries.i[k] as usize, self.entries.v[k], self.entries.gone[k]);
+            let f = &self.features[i];
+            let rounds = (self.clock.now + 1 - f.last) as f64 * (1u64 << self.clock.shift) as f64;
+            let d = correction.curve(i, v, f.scale.per_unit(), rounds);
+            let (w, b) = f.candidates(gone);
+            let (w, b) = ((w * w * d).array(), (b * b * d).array());
+            for lane in 0..LANES {
+                reading.curved[lane] += w[lane] as f64 * unit;
+                reading.curved[LANES + lane] += b[lane] as f64 * unit;
+            }
+            reading.curved_played += d as f64 * f.mixed(gone, &p).powi(2) * unit;
+            self.curves.push(d);
+        }
     }
 
     /// Line 2 for the second-order candidate: its values are clamped like those of a prediction.
@@ -468,32 +522,38 @@ impl<P: AutoLoss> Auto<P> {
         }
         let length = Four::new(self.grid.eta) * f as f32;
         let step = Step { gradient: gradient.into(), alive: alive.into(), length, rho: (4.0 / (t + 3.0)) as f32 };
+        if self.loss.correction().is_some() {
+            return self.step_all::<true, true, true>(s, &step);
+        }
         match (self.signed, self.l2 > 0.0) {
-            (false, false) => self.step_all::<false, false>(s, &step),
-            (false, true) => self.step_all::<false, true>(s, &step),
-            (true, false) => self.step_all::<true, false>(s, &step),
-            (true, true) => self.step_all::<true, true>(s, &step),
+            (false, false) => self.step_all::<false, false, false>(s, &step),
+            (false, true) => self.step_all::<false, true, false>(s, &step),
+            (true, false) => self.step_all::<true, false, false>(s, &step),
+            (true, true) => self.step_all::<true, true, false>(s, &step),
         }
     }
 
-    /// The step on every feature of the row. `PARTNERS`: weights are signed; `PULL`: there is an L2.
+    /// The step on every feature of the row. `PARTNERS`: weights are signed; `PULL`: there may be an L2; `CURVED`: features are corrected.
     #[inline(always)]
-    fn step_all<const PARTNERS: bool, const PULL: bool>(&mut self, s: f64, step: &Step) {
+    fn step_all<const PARTNERS: bool, const PULL: bool, const CURVED: bool>(&mut self, s: f64, step: &Step) {
         let now = self.clock.now;
         let mut noise = self.noise;
         let Entries { n, i, v, gone, n_squared, .. } = &self.entries;
-        for (((&i, &v), &gone), &n_squared) in i[..*n].iter().zip(&v[..*n]).zip(&gone[..*n]).zip(&n_squared[..*n]) {
-            let (f, visit, x) = (&mut self.features[i as usize], Visit { v, gone, n_squared }, noise.next());
-            let mut pull = 0.0;
-            if PULL {
+        let entries = i[..*n].iter().zip(&v[..*n]).zip(&gone[..*n]).zip(&n_squared[..*n]);
+        for (k, (((&i, &v), &gone), &n_squared)) in entries.enumerate() {
+            let f = &mut self.features[i as usize];
+            let (mut visit, x) = (Visit { v, gone, n_squared, pull: 0.0, curve: 0.0 }, noise.next());
+            if PULL && self.l2 > 0.0 {
                 let rounds = (now - f.last).max(1) as f64 * (1u64 << self.clock.shift) as f64;
-                let unit = power_of_two((-self.weight_exponent - 2 * f.scale.exponent()).clamp(-1000, 1000));
-                pull = (self.l2 * unit * rounds).clamp(1e-30, 1e30) as f32;
+                visit.pull = pull(self.l2 * rounds, self.weight_exponent, &f.scale);
+            }
+            if CURVED {
+                visit.curve = s as f32 * self.curves[k];
             }
             if PARTNERS && (s < 0.0 || f.scale.count <= RARE) {
-                f.learn::<true, PULL>(visit, step, pull, x);
+                f.learn::<true, PULL, CURVED>(visit, step, x);
             } else {
-                f.learn::<false, PULL>(visit, step, pull, x);
+                f.learn::<false, PULL, CURVED>(visit, step, x);
             }
             f.last = now;
         }
@@ -519,6 +579,12 @@ impl<P: AutoLoss> Auto<P> {
             self.weight_exponent = e;
         }
     }
+}
+
+/// l2 in the units of the weights of a feature.
+fn pull(l2: f64, weight_exponent: i32, scale: &Scale) -> f32 {
+    let unit = power_of_two((-weight_exponent - 2 * scale.exponent()).clamp(-1000, 1000));
+    (l2 * unit).clamp(1e-30, 1e30) as f32
 }
 
 impl<P: AutoLoss> Learner for Auto<P> {

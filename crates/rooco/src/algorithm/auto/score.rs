@@ -24,6 +24,16 @@ pub(super) struct RowLosses {
     pub size: [f64; CANDIDATES],
 }
 
+impl RowLosses {
+    /// Takes in the second part of a composite row, -½Σd·w².
+    pub fn correct(&mut self, curved: &[f64; CANDIDATES]) {
+        for j in 0..CANDIDATES {
+            self.value[j] -= 0.5 * curved[j];
+            self.size[j] += 0.5 * curved[j];
+        }
+    }
+}
+
 /// Discounted progressive losses and the exponential weights made of them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scores {

@@ -1,0 +1,221 @@
+//! The default on a domain: the same candidates, every one of them in W.
+
+use super::grid::Grid;
+use super::saved::exactly;
+use super::score::{RowLosses, Scores};
+use super::{AutoLoss, CANDIDATES, Eight, LANES, WARM_UP};
+use crate::algorithm::{Learner, Played};
+use crate::domain::Domain;
+use crate::error::{Error, Result};
+use crate::row::{Features, Row};
+use crate::state::State;
+
+/// **The no-tuning default on a closed convex set W**, one score a row.
+///
+/// Four projected AdaGrad learners side by side, w ← Π_W(w - η·f·g/√Σ‖g‖²), their poly3 averages, and the average over these eight with
+/// the scores of [`Auto`](super::Auto). All candidates are in W, so the played point is, too.
+///
+/// One step length serves all coordinates: Π_W is the nearest point in the Euclidean sense, and with a step of its own for every coordinate
+/// the learner would come to rest at points that are not optimal on W. So, unlike in [`Auto`](super::Auto), the units of the features
+/// matter (those of the target and of the weights do not), there is no offset beside w, and held-out scoring and the shrink for signed
+/// rows are left out: only the guard stays.
+///
+/// *Guarantee*: none for the whole; each lane has the regret bound of projected AdaGrad if all rows are convex.
+/// *Time*: O(d) a row, and four projections. *Memory*: 64 bytes a coordinate.
+pub struct AutoProjected<P> {
+    loss: P,
+    l2: f64,
+    domain: Box<dyn Domain>,
+    rows: u64,
+    t: u64,
+    signed: bool,
+    /// The iterates.
+    w: [Vec<f64>; LANES],
+    /// Their averages.
+    b: [Vec<f64>; LANES],
+    /// Σ‖g‖² of each lane.
+    squares: [f64; LANES],
+    /// Σ‖x‖², Σ(number of non-zeros), Σ|s|y² and Σ|s|.
+    sums: [f64; 4],
+    grid: Grid,
+    scores: Scores,
+    g: Vec<f64>,
+}
+
+impl<P: AutoLoss> AutoProjected<P> {
+    /// A learner for `features` features that has seen nothing; it starts at the point of W nearest to 0.
+    pub fn new(loss: P, domain: Box<dyn Domain>, features: usize, l2: f64) -> Result<Self> {
+        if !(l2 >= 0.0 && l2.is_finite()) {
+            return Err(Error::Constant { name: "l2", value: l2, must: "finite and not negative" });
+        }
+        if loss.correction().is_some() {
+            return Err(Error::Unsupported(
+                "the default algorithm corrects features on the whole space only; with a domain choose --algorithm sgd".into(),
+            ));
+        }
+        let mut start = vec![0.0; features];
+        domain.project(&mut start);
+        let lanes = || [(); LANES].map(|_| start.clone());
+        let (w, b) = (lanes(), lanes());
+        Ok(AutoProjected {
+            loss,
+            l2,
+            domain,
+            rows: 0,
+            t: 0,
+            signed: false,
+            w,
+            b,
+            squares: [0.0; LANES],
+            sums: [0.0; 4],
+            grid: Grid::default(),
+            scores: Scores::new(false),
+            g: Vec::new(),
+        })
+    }
+
+    fn candidates(&self) -> impl Iterator<Item = &Vec<f64>> {
+        self.w.iter().chain(&self.b)
+    }
+
+    fn grow(&mut self, d: usize) {
+        if d > self.w[0].len() {
+            self.w.iter_mut().chain(&mut self.b).for_each(|w| w.resize(d, 0.0));
+        }
+    }
+
+    fn check(&self, z: Row<'_>) -> Result<()> {
+        let row = self.rows + 1;
+        let bad = |what: String, value| Err(Error::NonFinite { row, what, value });
+        if let Some((i, v)) = z.x.iter().find(|(_, v)| !(v * v).is_finite()) {
+            return bad(format!("feature {i}"), v);
+        }
+        let size = (z.weight * z.y) * (z.weight * z.y) + z.weight * z.weight + z.y * z.y;
+        if size.is_finite() { Ok(()) } else { bad("the target or its weight".into(), size) }
+    }
+
+    /// The common factor of the step lengths: what a weight of a typical feature would have to be to make a typical target.
+    fn unit(&self, z: Row<'_>) -> f64 {
+        let [x, entries, y, weight] = self.sums;
+        let spread = if self.loss.is_regression() { (y / weight).sqrt() } else { 1.0 };
+        let t = self.t as f64;
+        if x > 0.0 && z.weight != 0.0 { spread * (entries / x).sqrt() * (t / (t + WARM_UP)).sqrt() } else { 0.0 }
+    }
+
+    fn move_grid(&mut self) {
+        let p = &self.scores.p;
+        let Some((from, to)) = self.grid.moves(self.t, |k| p[k] + p[LANES + k]) else { return };
+        (self.w[to], self.b[to], self.squares[to]) = (self.w[from].clone(), self.b[from].clone(), self.squares[from]);
+        for (from, to) in [(from, to), (LANES + from, LANES + to)] {
+            (self.scores.signed[to], self.scores.absolute[to]) = (self.scores.signed[from], self.scores.absolute[from]);
+        }
+        self.scores.reweigh(self.signed, self.loss.is_regression());
+    }
+}
+
+impl<P: AutoLoss> Learner for AutoProjected<P> {
+    fn scores(&self, x: Features<'_>, out: &mut [f64]) {
+        out[0] = self.candidates().zip(&self.scores.p).map(|(w, &p)| p as f64 * x.dot(w)).sum();
+    }
+
+    fn observe(&mut self, z: Row<'_>) -> Result<Played> {
+        self.check(z)?;
+        let (s, regression) = (z.weight, self.loss.is_regression());
+        self.rows += 1;
+        if s == 0.0 {
+            return Ok(Played { t: self.rows, loss: 0.0 });
+        }
+        self.signed |= s < 0.0 || self.loss.is_composite();
+        self.grow(z.x.dim());
+
+        // Play.
+        let mut m = [0.0; 2 * LANES];
+        self.candidates().zip(&mut m).for_each(|(w, m)| *m = z.x.dot(w));
+        let played: f64 = m.iter().zip(&self.scores.p).map(|(m, &p)| p as f64 * m).sum();
+        let loss = s * self.loss.value(played, z.y);
+
+        // Score.
+        self.t += 1;
+        let Eight { value, size, slope } = self.loss.eight(&m, z.y);
+        let mut row = RowLosses { value: [0.0; CANDIDATES], size: [0.0; CANDIDATES] };
+        row.value[..2 * LANES].copy_from_slice(&value);
+        row.size[..2 * LANES].copy_from_slice(&size);
+        self.scores.add(&row, s, self.signed, regression);
+
+        // Learn.
+        let nonzero = z.x.values().iter().filter(|v| **v != 0.0).count() as f64;
+        let now = [z.x.norm_squared(), nonzero, s.abs() * z.y * z.y, s.abs()];
+        self.sums.iter_mut().zip(now).for_each(|(sum, now)| *sum += now);
+        let (unit, rho) = (self.unit(z), 4.0 / (self.t as f64 + 3.0));
+        for k in 0..LANES {
+            let (w, b, g) = (&mut self.w[k], &mut self.b[k], &mut self.g);
+            g.clear();
+            g.extend(w.iter().map(|w| self.l2 * w));
+            z.x.add_to(s * slope[k], g);
+            self.squares[k] += g.iter().map(|g| g * g).sum::<f64>();
+            if self.squares[k] > 0.0 {
+                let eta = self.grid.eta[k] as f64 * unit / self.squares[k].sqrt();
+                w.iter_mut().zip(g.iter()).for_each(|(w, g)| *w -= eta * g);
+                self.domain.project(w);
+            }
+            b.iter_mut().zip(w.iter()).for_each(|(b, w)| *b += rho * (w - *b));
+        }
+        self.move_grid();
+        Ok(Played { t: self.rows, loss })
+    }
+
+    fn played(&self) -> Vec<f64> {
+        let mut out = vec![0.0; self.w[0].len()];
+        for (w, &p) in self.candidates().zip(&self.scores.p) {
+            out.iter_mut().zip(w).for_each(|(out, w)| *out += p as f64 * w);
+        }
+        out
+    }
+
+    fn rounds(&self) -> u64 {
+        self.rows
+    }
+
+    fn save(&self) -> State {
+        let mut s = State::default();
+        s.put_u64("rounds", [self.rows]);
+        s.put_u64("counts", [self.t, self.signed as u64, self.grid.next, self.scores.n]);
+        s.put_f64("sums", [self.scores.weight, self.scores.weight_squared].into_iter().chain(self.sums).collect::<Vec<_>>());
+        s.put_f64("squares", self.squares);
+        s.put_f64("score.signed", self.scores.signed);
+        s.put_f64("score.absolute", self.scores.absolute);
+        s.put_f32("score.p", self.scores.p);
+        s.put_f32("eta", self.grid.eta);
+        s.put_f64("candidates", self.candidates().flatten().copied().collect::<Vec<_>>());
+        s
+    }
+
+    fn load(&mut self, s: &State) -> Result<()> {
+        let counts = exactly("counts", s.u64("counts")?, 4)?;
+        let sums = exactly("sums", s.f64("sums")?, 6)?;
+        let candidates = s.f64("candidates")?;
+        let d = candidates.len() / (2 * LANES);
+        exactly("candidates", candidates, 2 * LANES * d)?;
+        let squares = exactly("squares", s.f64("squares")?, LANES)?;
+        let mut scores = Scores::new(false);
+        scores.signed.copy_from_slice(exactly("score.signed", s.f64("score.signed")?, CANDIDATES)?);
+        scores.absolute.copy_from_slice(exactly("score.absolute", s.f64("score.absolute")?, CANDIDATES)?);
+        scores.p.copy_from_slice(exactly("score.p", s.f32("score.p")?, CANDIDATES)?);
+        let mut eta = [0.0; LANES];
+        eta.copy_from_slice(exactly("eta", s.f32("eta")?, LANES)?);
+        let rows = s.counter("rounds")?;
+
+        // Everything is there: from here on nothing can fail.
+        (self.rows, self.t, self.signed) = (rows, counts[0], counts[1] != 0);
+        (scores.weight, scores.weight_squared, scores.n) = (sums[0], sums[1], counts[3]);
+        self.sums.copy_from_slice(&sums[2..]);
+        self.squares.copy_from_slice(squares);
+        self.grid = Grid { eta, next: counts[2] };
+        self.scores = scores;
+        for k in 0..2 * LANES {
+            let w = if k < LANES { &mut self.w[k] } else { &mut self.b[k - LANES] };
+            *w = candidates[k * d..(k + 1) * d].to_vec();
+        }
+        Ok(())
+    }
+}
