@@ -47,7 +47,8 @@ impl CorrectedFeatures {
             return x;
         }
         let (index, value) = place;
-        (index.clear(), value.clear());
+        index.clear();
+        value.clear();
         for (i, x) in x.iter().filter(|(_, x)| *x != 0.0) {
             index.push(i as u32);
             value.push(x / (1.0 - self.number(i)));

@@ -20,6 +20,7 @@ macro_rules! shared {
             }
         }
 
+        #[cfg_attr(test, allow(dead_code))]
         impl Four {
             /// The first four numbers of a slice that has them.
             #[inline(always)]
