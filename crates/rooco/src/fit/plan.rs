@@ -1,13 +1,15 @@
 //! From options and the first rows to a learner: which loss, which constants, what is guaranteed.
 
 use super::{Choice, Options};
-use crate::algorithm::{Algorithm, Auto, AutoClasses, AutoProjected, CorrectedFeatures, Learner, Memory, Pull, Settings, Task};
+use crate::algorithm::{
+    Algorithm, Auto, AutoClasses, AutoLoss, AutoProjected, CorrectedFeatures, Learner, Memory, Pull, Settings, Task,
+};
 use crate::domain::{self, Domain};
 use crate::draw::{Keep, Past};
 use crate::error::{Error, Result};
 use crate::guarantee;
 use crate::linalg::Symmetric;
-use crate::loss::{Base, Correction, Loss, LossSpec, with_pointwise};
+use crate::loss::{Base, Correction, Logistic, Loss, LossSpec, Squared, with_pointwise};
 use crate::metrics::Kind;
 use crate::model::Numbers;
 use crate::stream::{Schema, Target};
@@ -128,18 +130,24 @@ fn auto(spec: &LossSpec, domain: &str, schema: &Schema) -> Result<Box<dyn Learne
         (Base::Softmax { classes }, Some(Correction::RandomisedResponse { rate })) => {
             Ok(Box::new(AutoClasses::new(*classes)?.with_randomised_response(*rate)?.with_l2(spec.l2)?))
         }
-        (Base::Squared, Some(Correction::FeatureNoise { variance })) => {
-            Ok(Box::new(Auto::new(CorrectedFeatures::noise(variance.clone())?).with_l2(spec.l2)?))
-        }
-        (Base::Squared, Some(Correction::Missing { rates })) => {
-            Ok(Box::new(Auto::new(CorrectedFeatures::missing(rates.clone())?).with_l2(spec.l2)?))
-        }
         _ if bounded => {
             let features = schema.features().max(1);
             let domain = domain::parse(domain, features)?;
-            with_pointwise!(spec, loss => Ok(Box::new(AutoProjected::new(loss, domain, features, spec.l2)?)))
+            Ok(Box::new(AutoProjected::new(auto_loss(spec)?, domain, features, spec.l2)?))
         }
-        _ => with_pointwise!(spec, loss => Ok(Box::new(Auto::new(loss).with_l2(spec.l2)?))),
+        (Base::Squared, None) => Ok(Box::new(Auto::new(Squared).with_l2(spec.l2)?)),
+        (Base::Logistic, None) => Ok(Box::new(Auto::new(Logistic).with_l2(spec.l2)?)),
+        // One learner for all the rarer losses: each of its own would double the time to build the library.
+        _ => Ok(Box::new(Auto::new(auto_loss(spec)?).with_l2(spec.l2)?)),
+    }
+}
+
+/// The loss as the default learner takes it.
+fn auto_loss(spec: &LossSpec) -> Result<Box<dyn AutoLoss>> {
+    match (&spec.base, &spec.correction) {
+        (Base::Squared, Some(Correction::FeatureNoise { variance })) => Ok(Box::new(CorrectedFeatures::noise(variance.clone())?)),
+        (Base::Squared, Some(Correction::Missing { rates })) => Ok(Box::new(CorrectedFeatures::missing(rates.clone())?)),
+        _ => with_pointwise!(spec, loss => Ok(Box::new(loss))),
     }
 }
 

@@ -110,6 +110,7 @@ impl<P: AutoLoss> AutoLoss for PositiveUnlabelled<P> {
     }
 }
 
+/// Losses that are chosen at run time.
 impl<L: AutoLoss + ?Sized> AutoLoss for Box<L>
 where
     Box<L>: Pointwise,
