@@ -24,7 +24,7 @@ enum Command {
     /// Measure a model on data with known targets.
     Eval(command::eval::Arguments),
     /// Say what is promised for these data; with --model, certify a finished model.
-    Audit(command::audit::Arguments),
+    Audit(Box<command::audit::Arguments>),
     /// Shuffle the lines of files larger than memory, exactly uniformly.
     Shuffle(command::shuffle::Arguments),
     /// Show what a model file says.
@@ -43,7 +43,7 @@ fn main() -> std::process::ExitCode {
         Command::Fit(a) => command::fit::run(*a),
         Command::Predict(a) => command::predict::run(a),
         Command::Eval(a) => command::eval::run(a),
-        Command::Audit(a) => command::audit::run(a),
+        Command::Audit(a) => command::audit::run(*a),
         Command::Shuffle(a) => command::shuffle::run(a),
         Command::Show(a) => command::show::run(a),
         Command::Demo(a) => command::demo::run(a),

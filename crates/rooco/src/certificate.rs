@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | 9a | λ > 0 | [`gap_strong`] |
 //! | 9b | a curvature of either sign, W bounded if it is not positive | [`gap_curvature`] |
+//! | of the logistic loss, on every W | the Hessian at w, rows of positive weight | [`gap_logistic`] |
 //! | 9d, of the point after a gradient step | λ > 0, a step of at most 1/β_F | [`gradient_mapping`] |
 //! | 9e, of the regret | any of these | [`regret_certificate`] |
 //! | 9f, from a subsample | λ > 0, a bound on every row's gradient | [`subsample_error`], [`gap_subsample`] |
@@ -79,6 +80,26 @@ pub fn gap_metric(c: &Symmetric, lambda: f64, slack: f64, radius: f64, g: &[f64]
         }
     }
     best
+}
+
+/// **The gap of logistic losses**, without constraints or with any, where the curvature flattens out and 9a has nothing to hold on to.
+///
+/// F is a mean of φ_z(⟨w, x_z⟩) plus a quadratic, each φ_z convex with |φ_z‴| ≤ φ_z″, which the logistic function is. A is
+/// positive definite and at most the Hessian at w, δ = √(gᵀA⁻¹g) with g = ∇F(w), and m ≥ √(xᵀA⁻¹x) for every row. If δm < 1,
+///
+/// F(w) - min F ≤ (δm + (1 - δm)·ln(1 - δm))/m², which is near δ²/2 if δm is small.
+///
+/// *Proof.* Let h = v - w, n = √(hᵀAh) and u(t) = F(w + th). Then |⟨x_z, h⟩| ≤ mn for every row, so |u‴| ≤ mn·u″ and u″(t) ≥ n²e^{-mnt}. Twice
+/// integrated, F(v) ≥ F(w) + ⟨g, h⟩ + (e^{-s} + s - 1)/m² with s = mn, and ⟨g, h⟩ ≥ -δn. The right side is least at s = -ln(1 - δm). ∎
+pub fn gap_logistic(decrement: f64, m: f64) -> f64 {
+    let q = decrement * m;
+    // Not below 1, or not a number: nothing is certified.
+    if q.is_nan() || q >= 1.0 {
+        return f64::INFINITY;
+    }
+    // The closed form loses its digits for small q; its series q²/2 + q³/6 + q⁴/12 + ... is at most q²/2·(1 + q/2) for q ≤ 1/2.
+    let gap = if q < 1e-3 { 0.5 * q * q * (1.0 + 0.5 * q) } else { q + (1.0 - q) * (-q).ln_1p() };
+    if m > 0.0 { gap / (m * m) } else { 0.5 * decrement * decrement }
 }
 
 /// **9d.** The gradient mapping certifies the point *after* the step. With w⁺ = Π(w - ηg), 0 < η ≤ 1/β_F where β_F is a

@@ -146,6 +146,17 @@ impl Symmetric {
         Some(chol.solve(&DVector::from_column_slice(b)).iter().copied().collect())
     }
 
+    /// The inverse of a positive definite matrix; `None` if it is not.
+    pub fn inverse(&self) -> Option<Symmetric> {
+        let inverse = self.matrix().cholesky()?.inverse();
+        Some(Symmetric::from_rows(self.d, inverse.as_slice()))
+    }
+
+    /// xᵀAx, O(nnz²). Every coordinate of x must exist.
+    pub fn form(&self, x: Features<'_>) -> f64 {
+        x.iter().map(|(i, xi)| xi * x.dot(self.row(i))).sum()
+    }
+
     /// The largest eigenvalue of M^{-1/2}·A·M^{-1/2} for this A and a positive definite M; `None` if M is not.
     pub fn relative_to(&self, m: &Symmetric) -> Option<f64> {
         let eig = SymmetricEigen::new(m.matrix());

@@ -25,6 +25,8 @@ pub enum Purpose {
     Sample = 8,
     /// The place of each line or row in a shuffle.
     Shuffle = 9,
+    /// The start of Lanczos' method.
+    Lanczos = 10,
 }
 
 /// The finaliser of SplitMix64: every bit of the input moves every bit of the output, and no two inputs share an output.

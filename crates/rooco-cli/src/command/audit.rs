@@ -4,13 +4,16 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use rooco::audit::{Audit, AuditReport, Certified, Certifier, Verdict};
-use rooco::fit::{self, Progress as Beat};
+use rooco::audit::{Again, Audit, AuditReport, Certified, Certifier, Optimum, SampleCertified, Verdict, optimum};
+use rooco::draw::Past;
+use rooco::fit;
 use rooco::model::{Model, file};
-use rooco::stream::{Labels, Stream};
+use rooco::stream::{Labels, Missing, Stream};
 use serde_json::{Value, json};
 
+use super::correction::CorrectionArguments;
 use super::data::DataArguments;
+use super::fit::parse_bytes;
 use super::predict::open;
 use crate::exit::Outcome;
 use crate::output::{Progress, words};
@@ -36,11 +39,39 @@ pub struct Arguments {
     #[arg(long, default_value_t = 0.0, value_name = "L2")]
     l2: f64,
 
+    #[command(flatten)]
+    correction: CorrectionArguments,
+
     /// The domain, as in `rooco fit`; with --model by default the model's own.
     #[arg(long)]
     domain: Option<String>,
 
-    /// The seed of the order test.
+    /// With --model: also find the best model for these rows (in memory), with its own certificate, and say how far this one is from it.
+    #[arg(long, requires = "model", conflicts_with = "sample_of")]
+    optimum: bool,
+
+    /// With --model: DATA is a uniform sample, drawn without replacement from T rows after the model was made. Needs --row-gradient.
+    #[arg(long, value_name = "T", requires = "model", requires = "row_gradient")]
+    sample_of: Option<u64>,
+
+    /// With --sample-of: no row of all T has a longer gradient at the model (for the logistic loss the largest |weight|·‖x‖ does,
+    /// which `rooco audit` prints; the largest of the sample is not enough).
+    #[arg(long, value_name = "G", requires = "sample_of")]
+    row_gradient: Option<f64>,
+
+    /// With --sample-of: the strong convexity of the mean of all rows, L2 included; the model's L2 if no row can be non-convex.
+    #[arg(long, value_name = "LAMBDA", requires = "sample_of")]
+    lambda: Option<f64>,
+
+    /// With --sample-of: the certificate may fail with this probability.
+    #[arg(long, default_value_t = 0.01, requires = "sample_of")]
+    delta: f64,
+
+    /// Memory for rows that are read more than once: beyond 2000 coordinates, and for --optimum.
+    #[arg(long, default_value = "1GiB", value_name = "BYTES", value_parser = parse_bytes)]
+    memory: usize,
+
+    /// The seed of the order test, and of Lanczos' method.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
@@ -55,22 +86,50 @@ pub struct Arguments {
 
 /// Reads once, prints.
 pub fn run(a: Arguments) -> Result<Outcome> {
+    let quiet = a.quiet || a.json;
     if let Some(path) = &a.model {
         let model = file::load_model(path)?;
-        let certified = certify(&model, &a.data, a.domain.as_deref(), a.quiet || a.json)?;
+        if let Some(of) = a.sample_of {
+            return sample(&a, &model, of);
+        }
+        let certified = certify(&model, &a.data, a.domain.as_deref(), quiet)?;
+        let best = if a.optimum { Some(best_model(&a, &model, &certified)?) } else { None };
         if a.json {
-            writeln!(std::io::stdout(), "{}", certificate_json(&model, &certified))?;
+            let mut line = certificate_json(&model, &certified);
+            line["optimum"] = json!(best.as_ref().map(optimum_json));
+            writeln!(std::io::stdout(), "{line}")?;
         } else {
             write!(std::io::stdout(), "{}", certificate_text(&model, &certified))?;
+            if let Some(best) = &best {
+                write!(std::io::stdout(), "{}", optimum_text(&model, &certified, best))?;
+            }
         }
         return Ok(if certified.gap.is_finite() { Outcome::Done } else { Outcome::No });
     }
     let mut stream = a.data.open_for(a.loss.as_deref())?;
-    let options = fit::Options { loss: a.loss.clone(), l2: a.l2, ..Default::default() };
+    let correction = a.correction.correction(a.data.missing, stream.schema())?;
+    let options = fit::Options { loss: a.loss.clone(), correction, l2: a.l2, ..Default::default() };
     let spec = fit::loss_spec(&options, &stream.schema().target)?;
-    let mut audit = Audit::new(spec, a.domain.as_deref().unwrap_or("none"), stream.schema().features(), a.seed)?;
-    each_row(stream.as_mut(), a.quiet || a.json, |z| audit.observe(z))?;
-    let report = audit.finish(stream.schema().features())?;
+    let mut audit = Audit::new(spec.clone(), a.domain.as_deref().unwrap_or("none"), stream.schema().features(), a.seed)?;
+    // Not every loss has a default learner; the order test then does without its score.
+    if let Ok(learner) = fit::default_learner(&spec, "none", stream.schema()) {
+        audit = audit.with_frozen_model(learner)?;
+    }
+    each_row(stream.as_mut(), "auditing", quiet, |z| audit.observe(z))?;
+    let report = if audit.wants_rows_again() && a.data.can_be_read_again() {
+        let (data, loss) = (&a.data, a.loss.as_deref());
+        // Means of columns so far would be other means the second time.
+        if data.missing == Missing::Mean {
+            bail!("beyond 2000 coordinates the curvature needs the rows several times, always the same: use --missing zero");
+        }
+        let mut reopen = || data.open_for(loss).map_err(|e| rooco::Error::Unsupported(format!("{e:#}")));
+        match in_memory(&mut reopen, a.memory)? {
+            Some(mut rows) => audit.finish_with(stream.schema().features(), Some(&mut rows))?,
+            None => audit.finish_with(stream.schema().features(), Some(&mut reopen))?,
+        }
+    } else {
+        audit.finish(stream.schema().features())?
+    };
     a.data.report(stream.as_ref());
     if a.json {
         writeln!(std::io::stdout(), "{}", report_json(&report))?;
@@ -88,27 +147,48 @@ pub fn for_guarantee(data: &DataArguments, options: &fit::Options, quiet: bool) 
     let mut stream = data.open_for(options.loss.as_deref())?;
     let spec = fit::loss_spec(options, &stream.schema().target)?;
     let mut audit = Audit::new(spec, &options.domain, stream.schema().features(), 1)?;
-    each_row(stream.as_mut(), quiet, |z| audit.observe(z))?;
+    each_row(stream.as_mut(), "auditing", quiet, |z| audit.observe(z))?;
     Ok(audit.finish(stream.schema().features())?)
 }
 
 /// All rows, with progress.
-fn each_row(stream: &mut dyn Stream, quiet: bool, mut row: impl FnMut(rooco::Row<'_>) -> rooco::Result<()>) -> Result<()> {
+fn each_row(
+    stream: &mut dyn Stream,
+    what: &str,
+    quiet: bool,
+    mut row: impl FnMut(rooco::Row<'_>) -> rooco::Result<()>,
+) -> Result<()> {
     let mut progress = Progress::new(quiet);
     let mut rows = 0u64;
     while let Some(z) = stream.next()? {
         row(z)?;
         rows += 1;
         if rows.is_multiple_of(1024) {
-            progress.show(&Beat { position: stream.position(), learned: rows, loss: f64::NAN, recent: f64::NAN });
+            progress.reading(what, stream.position());
         }
     }
     progress.finish();
     Ok(())
 }
 
-/// One pass over the data with the model held still.
-pub fn certify(model: &Model, data: &DataArguments, domain: Option<&str>, quiet: bool) -> Result<Certified> {
+/// All rows, if they fit.
+fn in_memory(rows: &mut dyn Again, most: usize) -> Result<Option<Past>> {
+    let (mut past, mut bytes, mut fits) = (Past::default(), 0, true);
+    rows.each(&mut |z| {
+        bytes += 32 + 12 * z.x.values().len();
+        fits = fits && bytes <= most;
+        if fits {
+            past.push(z);
+        } else {
+            past = Past::default();
+        }
+        Ok(())
+    })?;
+    Ok(fits.then_some(past))
+}
+
+/// The point that a model is.
+fn point(model: &Model) -> Result<Vec<f64>> {
     let mut w = model.linear.weights.clone();
     if model.linear.offset.iter().any(|o| *o != 0.0) {
         if !model.about.schema.intercept || w.len() < model.linear.outputs {
@@ -119,11 +199,121 @@ pub fn certify(model: &Model, data: &DataArguments, domain: Option<&str>, quiet:
         }
         w.iter_mut().zip(&model.linear.offset).for_each(|(w, o)| *w += o);
     }
-    let mut certifier = Certifier::new(model.about.loss.clone(), domain.unwrap_or(&model.about.domain), w)?;
+    Ok(w)
+}
+
+/// One pass over the data with the model held still, and a second one if that can tell more.
+pub fn certify(model: &Model, data: &DataArguments, domain: Option<&str>, quiet: bool) -> Result<Certified> {
+    let mut certifier = Certifier::new(model.about.loss.clone(), domain.unwrap_or(&model.about.domain), point(model)?)?;
     let mut stream = open(model, data, Labels::Required)?;
-    each_row(stream.as_mut(), quiet, |z| certifier.observe(z))?;
+    each_row(stream.as_mut(), "certifying", quiet, |z| certifier.observe(z))?;
     data.report(stream.as_ref());
-    Ok(certifier.finish()?)
+    let mut certified = certifier.finish()?;
+    if certified.wants_second_pass() && data.can_be_read_again() {
+        let mut stream = open(model, data, Labels::Required)?;
+        each_row(stream.as_mut(), "certifying, once more", quiet, |z| {
+            certified.observe_again(z);
+            Ok(())
+        })?;
+        certified = certified.refined();
+    }
+    Ok(certified)
+}
+
+/// The batch optimum.
+fn best_model(a: &Arguments, model: &Model, certified: &Certified) -> Result<Optimum> {
+    if !a.data.can_be_read_again() {
+        bail!("--optimum reads the data a second time, and standard input can be read only once: put the data in a file");
+    }
+    let mut reopen = || open(model, &a.data, Labels::Required).map_err(|e| rooco::Error::Unsupported(format!("{e:#}")));
+    let Some(rows) = in_memory(&mut reopen, a.memory)? else {
+        bail!("the rows do not fit into --memory {}, and the solver needs all of them: give more", a.memory);
+    };
+    let tolerance = 1e-7 * certified.value.abs().max(1e-9);
+    Ok(optimum(&model.about.loss, a.domain.as_deref().unwrap_or(&model.about.domain), rows, &point(model)?, tolerance)?)
+}
+
+/// 9f.
+fn sample(a: &Arguments, model: &Model, of: u64) -> Result<Outcome> {
+    let about = &model.about;
+    let convex = about.loss.correction.is_none() && about.negative_rows == 0;
+    let lambda = match a.lambda {
+        Some(lambda) => lambda,
+        None if convex && about.loss.l2 > 0.0 => about.loss.l2,
+        None => bail!(
+            "a sample cannot show that the sum of all rows is strongly convex: train with --l2 and without negative weights or \
+             corrections, or give the --lambda that `rooco audit` found on all rows"
+        ),
+    };
+    let mut certifier = Certifier::new(about.loss.clone(), a.domain.as_deref().unwrap_or(&about.domain), point(model)?)?;
+    let mut stream = open(model, &a.data, Labels::Required)?;
+    each_row(stream.as_mut(), "certifying", a.quiet || a.json, |z| certifier.observe(z))?;
+    a.data.report(stream.as_ref());
+    let c = certifier.finish_sample(of, a.row_gradient.unwrap_or(f64::NAN), lambda, a.delta)?;
+    if a.json {
+        writeln!(std::io::stdout(), "{}", sample_json(&c))?;
+    } else {
+        write!(std::io::stdout(), "{}", sample_text(&c))?;
+    }
+    Ok(if c.gap.is_finite() { Outcome::Done } else { Outcome::No })
+}
+
+fn sample_text(c: &SampleCertified) -> String {
+    let mut out = String::new();
+    let mut line = |name: &str, value: String| out += &format!("{name:<18}{value}\n");
+    line("sample", format!("{} of {} rows", words::count(c.rows), words::count(c.of)));
+    line("mean loss", format!("F(w) = {} on the sample", words::short(c.value)));
+    line("gradient", format!("known up to {}", words::short(c.error)));
+    line("curvature", format!("λ = {} of the mean of all rows", words::short(c.lambda)));
+    line(
+        "gap",
+        format!(
+            "at most {}: no linear model in {} has a mean loss over all rows that is lower by more",
+            words::short(c.gap),
+            c.against
+        ),
+    );
+    line(
+        "holds",
+        format!(
+            "with probability {} over the choice of the sample, if it was drawn uniformly after the model was made, and if the bound on \
+             every row's gradient and λ are true",
+            1.0 - c.delta
+        ),
+    );
+    out
+}
+
+fn sample_json(c: &SampleCertified) -> Value {
+    json!({"type": "sample_certificate", "rows": c.rows, "of": c.of, "value": c.value, "gradient_error": c.error, "lambda": c.lambda,
+        "gap": finite(c.gap), "against": c.against, "delta": c.delta})
+}
+
+fn optimum_text(model: &Model, c: &Certified, best: &Optimum) -> String {
+    let above = c.value - best.value;
+    let mut out = format!(
+        "{:<18}F(w*) = {}, within {} of the minimum over {}; this model is {} above it\n",
+        "optimum",
+        words::short(best.value),
+        words::short(best.gap),
+        best.against,
+        words::short(above)
+    );
+    if why_no_regret(model, c).is_none() && best.gap.is_finite() {
+        let t = c.counts.rows as f64;
+        let regret = model.about.progressive_loss - t * best.value;
+        out += &format!(
+            "{:<18}{} over the run against w*, and at most {} against the minimum\n",
+            "regret",
+            words::short(regret),
+            words::short(regret + t * best.gap)
+        );
+    }
+    out
+}
+
+fn optimum_json(best: &Optimum) -> Value {
+    json!({"value": best.value, "gap": finite(best.gap), "lower_bound": finite(best.lower_bound()), "against": best.against, "w": best.w})
 }
 
 /// Why there is no regret certificate, if there is none.
@@ -150,7 +340,17 @@ pub fn certificate_text(model: &Model, c: &Certified) -> String {
     line("certified rows", words::count(c.counts.rows));
     line("mean loss", format!("F(w) = {}{}", words::short(c.value), if l2 > 0.0 { ", L2 included" } else { "" }));
     line("gradient", format!("‖∇F(w)‖ = {}", words::short(c.gradient)));
-    line("curvature", format!("λ = {} of the mean, certain, from all rows", words::short(c.lambda)));
+    line(
+        "curvature",
+        match c.local_lambda {
+            None => format!("λ = {} of the mean, certain, from all rows", words::short(c.lambda)),
+            Some(here) => format!(
+                "λ = {} of the mean, certain on all of the domain, from all rows; {} at the model itself",
+                words::short(c.lambda),
+                words::short(here)
+            ),
+        },
+    );
     if c.gap.is_finite() {
         line(
             "gap",
@@ -211,6 +411,7 @@ pub fn certificate_json(model: &Model, c: &Certified) -> Value {
         "data_value": c.data_value,
         "gradient": c.gradient,
         "lambda": c.lambda,
+        "local_lambda": c.local_lambda,
         "gap": finite(c.gap),
         "against": c.against,
         "regret": if why.is_none() { finite(c.regret(model.about.progressive_loss)) } else { None },
@@ -246,6 +447,7 @@ fn report_json(r: &AuditReport) -> Value {
         "negative_rows": c.negative_rows, "negative_weight": c.negative_weight, "negative_share": c.negative_share(),
         "max_x": c.max_x, "max_y": c.max_y, "max_weight": c.max_weight,
         "g": finite(g.g), "beta": g.beta, "beta_rms": g.beta_rms, "lambda": g.lambda, "lambda_is_exact": r.exact,
+        "lanczos": r.lanczos.map(|e| json!({"lambda_at_most": e.lo + r.loss.l2, "error": finite(e.error), "products": e.products})),
         "l": finite(g.l), "kappa": finite(r.kappa()), "diameter": finite(r.diameter),
         "convex": convex, "convexity_is_certain": certain, "l2_needed": l2,
         "order": {"random": r.order.random_order(), "row": r.order.crossed(), "text": r.order.to_string(), "scores": scores},

@@ -11,14 +11,15 @@ use anyhow::{Context, Result, bail};
 use rooco::algorithm::{Algorithm, Memory, Settings};
 use rooco::draw::Keep;
 use rooco::fit::{self, Checkpoint, Choice, Control, Pass, Progress as Beat, Watch};
-use rooco::loss::Correction;
 use rooco::metrics::{Kind, best_class};
 use rooco::model::file;
-use rooco::stream::{Missing, Schema, Stream};
+use rooco::shuffle::ShuffleOptions;
+use rooco::stream::{Schema, Stream};
 use serde_json::json;
 
 use super::audit;
-use super::data::{DataArguments, two_numbers};
+use super::correction::CorrectionArguments;
+use super::data::DataArguments;
 use crate::exit::Outcome;
 use crate::output::{Progress, summary};
 
@@ -41,29 +42,8 @@ pub struct Arguments {
     #[arg(long, default_value_t = 0.0, value_name = "L2")]
     pub l2: f64,
 
-    /// The labels were flipped: chances that a true positive and that a true negative is seen as the other.
-    #[arg(long, value_name = "PLUS,MINUS")]
-    pub label_noise: Option<String>,
-
-    /// The class was replaced by a random one with this chance (softmax).
-    #[arg(long, value_name = "RATE")]
-    pub randomised_response: Option<f64>,
-
-    /// Positive rows are known positives, the others unlabelled; this share of all rows is positive. Needs --positive-share.
-    #[arg(long, value_name = "PRIOR", requires = "positive_share")]
-    pub positive_unlabelled: Option<f64>,
-
-    /// The share of rows that are known positives.
-    #[arg(long, value_name = "SHARE")]
-    pub positive_share: Option<f64>,
-
-    /// Columns with measurement noise of known variance (squared loss).
-    #[arg(long, value_delimiter = ',', value_name = "COLUMN=VARIANCE,...")]
-    pub feature_noise: Vec<String>,
-
-    /// With --missing debias: the share of missing values, column by column.
-    #[arg(long, value_delimiter = ',', value_name = "COLUMN=RATE,...")]
-    pub missing_rate: Vec<String>,
+    #[command(flatten)]
+    pub correction: CorrectionArguments,
 
     /// The set that the weights are kept in: none, ball:R, box:LO,HI, simplex, l1:R.
     #[arg(long, default_value = "none")]
@@ -107,6 +87,11 @@ pub struct Arguments {
     /// The seed of everything random; printed in the summary.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+
+    /// Shuffle the rows first, uniformly and by --seed, in --memory and on disk beyond: one more pass, which also counts the
+    /// rows and measures every constant that is not given.
+    #[arg(long)]
+    pub shuffle: bool,
 
     /// The share of rows that are scored and never learned from.
     #[arg(long, default_value_t = 0.0, value_name = "SHARE")]
@@ -175,9 +160,9 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         let l = Some(g.l).filter(|l| l.is_finite());
         constants = Settings { beta: Some(g.beta), lambda: Some(g.lambda), l, g: Some(g.g), horizon: Some(t), ..constants };
     }
-    let options = fit::Options {
+    let mut options = fit::Options {
         loss: a.loss.clone(),
-        correction: correction(&a, stream.schema())?,
+        correction: a.correction.correction(a.data.missing, stream.schema())?,
         l2: a.l2,
         domain: a.domain.clone(),
         algorithm,
@@ -200,6 +185,9 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             Some(Checkpoint { about, state })
         }
     };
+    if a.shuffle {
+        stream = shuffled(&a, stream, &mut options)?;
+    }
     let mut watcher = Watcher::new(&a, stream.as_ref())?;
     let fitted = Pass::run(stream.as_mut(), &options, from.as_ref(), &mut watcher);
     watcher.progress.finish();
@@ -226,14 +214,22 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     if let Some(order) = fitted.order.as_ref().filter(|o| !o.random_order()) {
         eprintln!("rooco: {order}");
     }
+    for violation in &fitted.violations {
+        eprintln!("rooco: {violation}");
+    }
     if a.json {
         let mut line = summary::json(&fitted.model, rows, seconds);
         line["order"] =
             json!(fitted.order.as_ref().map(|o| json!({"random": o.random_order(), "row": o.crossed(), "text": o.to_string()})));
+        line["shuffled"] = json!(a.shuffle);
+        line["violations"] = json!(fitted.violations);
         line["certificate"] = json!(certified.as_ref().map(|c| audit::certificate_json(&fitted.model, c)));
         writeln!(std::io::stdout(), "{line}")?;
     } else {
         write!(std::io::stdout(), "{}", summary::text(&fitted.model, rows, seconds, a.model.as_deref()))?;
+        if a.shuffle {
+            writeln!(std::io::stdout(), "{:<18}shuffled uniformly before learning, by seed {}", "order", a.seed)?;
+        }
         if let Some(c) = &certified {
             write!(std::io::stdout(), "{}", audit::certificate_text(&fitted.model, c))?;
         }
@@ -243,54 +239,19 @@ pub fn run(a: Arguments) -> Result<Outcome> {
 
 /// What an audit before the run needs to know.
 fn audit_options(a: &Arguments, schema: &Schema) -> Result<fit::Options> {
-    let (loss, correction) = (a.loss.clone(), correction(a, schema)?);
+    let (loss, correction) = (a.loss.clone(), a.correction.correction(a.data.missing, schema)?);
     Ok(fit::Options { loss, correction, l2: a.l2, domain: a.domain.clone(), ..Default::default() })
 }
 
-/// The correction that the arguments ask for.
-fn correction(a: &Arguments, schema: &Schema) -> Result<Option<Correction>> {
-    let mut found = Vec::new();
-    if let Some(text) = &a.label_noise {
-        let (plus, minus) = two_numbers(text).with_context(|| format!("--label-noise {text}"))?;
-        found.push(Correction::LabelNoise { plus, minus });
-    }
-    if let Some(rate) = a.randomised_response {
-        found.push(Correction::RandomisedResponse { rate });
-    }
-    if let (Some(prior), Some(share)) = (a.positive_unlabelled, a.positive_share) {
-        found.push(Correction::PositiveUnlabelled { prior, share });
-    }
-    if !a.feature_noise.is_empty() {
-        found.push(Correction::FeatureNoise { variance: by_column(&a.feature_noise, schema, "--feature-noise")? });
-    }
-    if a.data.missing == Missing::Debias {
-        if a.missing_rate.is_empty() {
-            bail!("--missing debias needs --missing-rate COLUMN=RATE,...: the share of missing values of each column");
-        }
-        found.push(Correction::Missing { rates: by_column(&a.missing_rate, schema, "--missing-rate")? });
-    }
-    if found.len() > 1 {
-        bail!(
-            "two corrections at once are not supported: give one of --label-noise, --randomised-response, --positive-unlabelled, --feature-noise, --missing debias"
-        );
-    }
-    Ok(found.pop())
-}
-
-/// `age=2.5,income=0.1` as a number for each coordinate.
-fn by_column(list: &[String], schema: &Schema, option: &str) -> Result<Vec<f64>> {
-    let names: Vec<String> = (0..schema.features()).map(|i| schema.name(i)).collect();
-    let mut values = vec![0.0; names.len()];
-    for item in list {
-        let (name, value) = item.rsplit_once('=').with_context(|| format!("{option} {item}: write COLUMN=NUMBER"))?;
-        let value: f64 = value.parse().with_context(|| format!("{option} {item}: `{value}` is not a number"))?;
-        let i = names.iter().position(|n| n == name).with_context(|| {
-            let known: Vec<&str> = names.iter().take(12).map(String::as_str).collect();
-            format!("{option} {item}: there is no numeric column `{name}`; there are {}", known.join(", "))
-        })?;
-        values[i] = value;
-    }
-    Ok(values)
+/// The rows in random order: the first of two passes, with T and the constants from all rows.
+fn shuffled(a: &Arguments, mut stream: Box<dyn Stream>, options: &mut fit::Options) -> Result<Box<dyn Stream>> {
+    let folder = a.model.as_ref().and_then(|m| m.parent()).filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let memory = a.memory.unwrap_or(1 << 30) as u64;
+    let how = ShuffleOptions { seed: a.seed, memory, temporary: Some(folder.to_path_buf()) };
+    let mut progress = Progress::new(a.quiet || a.json);
+    let rows = fit::shuffle_and_measure(stream.as_mut(), options, &how, |position| progress.reading("shuffling", position));
+    progress.finish();
+    Ok(Box::new(rows?))
 }
 
 /// Where past rows wait.
@@ -346,7 +307,8 @@ fn half_of_the_memory() -> Option<usize> {
 
 /// T: given, or counted in a first pass over the data if the algorithm needs it.
 fn horizon(a: &Arguments, algorithm: Choice) -> Result<Option<u64>> {
-    if a.horizon.is_some() || !algorithm.needs_horizon() {
+    // A shuffle counts the rows anyway.
+    if a.horizon.is_some() || !algorithm.needs_horizon() || a.shuffle {
         return Ok(a.horizon);
     }
     if !a.data.can_be_read_again() {

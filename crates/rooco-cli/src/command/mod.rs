@@ -1,6 +1,7 @@
 //! One file a command: its arguments, and what it does.
 
 pub mod audit;
+mod correction;
 mod data;
 pub mod demo;
 pub mod eval;

@@ -10,10 +10,10 @@ use super::fit::parse_bytes;
 use crate::exit::Outcome;
 use crate::output::words;
 
-/// Shuffle the lines of files, uniformly, in two sequential passes, whatever the size.
+/// Shuffle the lines or Parquet rows of files, uniformly, in two sequential passes, whatever the size.
 ///
 /// The same seed gives the same order whatever the memory limit. CSV and TSV keep their header and quoted line ends; gzip and
-/// zstd are read by content and written by name (.gz, .zst).
+/// zstd are read by content and written by name (.gz, .zst). Parquet keeps its columns, metadata and compression.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Files or patterns; `-` is standard input.
@@ -32,8 +32,8 @@ pub struct Arguments {
     #[arg(long, default_value = "1GiB", value_name = "BYTES", value_parser = parse_bytes)]
     memory: usize,
 
-    /// What is shuffled: lines, csv or tsv. By default by the name of the first file; lines otherwise.
-    #[arg(long, value_parser = ["lines", "csv", "tsv"])]
+    /// What is shuffled: lines, csv, tsv or parquet. By default by the name of the first file; lines otherwise.
+    #[arg(long, value_parser = ["lines", "csv", "tsv", "parquet"])]
     records: Option<String>,
 
     /// CSV and TSV: the first record is data, not a header.
@@ -54,23 +54,26 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     if inputs.is_empty() {
         bail!("no files match");
     }
-    let name = a.inputs[0].trim_end_matches(".gz").trim_end_matches(".zst");
-    if name.ends_with(".parquet") || name.ends_with(".arrow") {
-        bail!("{}: only line formats can be shuffled; write the data as CSV first", a.inputs[0]);
-    }
-    let kind = a.records.as_deref().unwrap_or(if name.ends_with(".csv") {
-        "csv"
-    } else if name.ends_with(".tsv") {
-        "tsv"
-    } else {
-        "lines"
-    });
-    let records = match kind {
-        "csv" => Records::Csv { delimiter: b',' },
-        "tsv" => Records::Csv { delimiter: b'\t' },
-        _ => Records::Lines,
+    let records = match a.records.as_deref() {
+        Some("csv") => Records::Csv { delimiter: b',' },
+        Some("tsv") => Records::Csv { delimiter: b'\t' },
+        Some("parquet") => Records::Parquet,
+        Some(_) => Records::Lines,
+        None => Records::by_name(inputs[0].name()),
     };
-    let what = FileOptions { records, header: kind != "lines" && !a.no_header };
+    if inputs[0].name().extension().is_some_and(|e| e == "arrow" || e == "feather") {
+        bail!("{}: Arrow files cannot be shuffled; write the data as Parquet or CSV first", inputs[0].name().display());
+    }
+    if let Some(odd) = inputs
+        .iter()
+        .find(|i| a.records.is_none() && (Records::by_name(i.name()) == Records::Parquet) != (records == Records::Parquet))
+    {
+        bail!(
+            "{}: Parquet and text files cannot be shuffled into one file; write them in one format first",
+            odd.name().display()
+        );
+    }
+    let what = FileOptions { records, header: matches!(records, Records::Csv { .. }) && !a.no_header };
     let how = ShuffleOptions { seed: a.seed, memory: a.memory as u64, temporary: a.temporary };
     let done = shuffle_files(&inputs, &a.output, &how, what)?;
     eprintln!("rooco: {} records in the order of seed {}, in {}", words::count(done.records), a.seed, a.output.display());

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::words;
 use rooco::fit::Progress as Beat;
+use rooco::stream::Position;
 
 /// A line on standard error that is rewritten a few times a second.
 pub struct Progress {
@@ -24,21 +25,25 @@ impl Progress {
 
     /// Rewrites the line, at most five times a second.
     pub fn show(&mut self, beat: &Beat) {
+        self.line(beat.position, || format!("loss {} (recent {})", words::short(beat.loss), words::short(beat.recent)));
+    }
+
+    /// The same for a pass that has no loss to show.
+    pub fn reading(&mut self, what: &str, position: Position) {
+        self.line(position, || what.to_owned());
+    }
+
+    fn line(&mut self, position: Position, what: impl FnOnce() -> String) {
         if !self.shown || self.last.elapsed() < Duration::from_millis(200) {
             return;
         }
         self.last = Instant::now();
         self.used = true;
         let seconds = self.started.elapsed().as_secs_f64();
-        let mut line = format!(
-            "{} rows  {}/s  loss {} (recent {})",
-            words::count(beat.position.rows),
-            words::count((beat.position.rows as f64 / seconds) as u64),
-            words::short(beat.loss),
-            words::short(beat.recent)
-        );
-        if let Some(total) = beat.position.total_bytes.filter(|&t| t > 0) {
-            let share = beat.position.bytes as f64 / total as f64;
+        let rate = words::count((position.rows as f64 / seconds) as u64);
+        let mut line = format!("{} rows  {rate}/s  {}", words::count(position.rows), what());
+        if let Some(total) = position.total_bytes.filter(|&t| t > 0) {
+            let share = position.bytes as f64 / total as f64;
             let left = if share > 0.0 { seconds * (1.0 - share) / share } else { 0.0 };
             line += &format!("  {:.0} %  {} left", 100.0 * share, words::seconds(left));
         }

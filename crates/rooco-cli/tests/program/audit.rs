@@ -143,3 +143,70 @@ fn fit_warns_of_sorted_rows_certifies_on_request_and_learns_the_same() {
     assert_eq!(summary["order"]["random"], true);
     assert!(summary["certificate"]["gap"].as_f64().unwrap() < 0.01 && summary["certificate"]["regret"].is_number(), "{summary}");
 }
+
+#[test]
+fn the_optimum_is_found_and_certified_on_request() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "t.csv", &table(3000, true, 1));
+    ok(dir.path(), &["fit", "t.csv", "--drop", "w", "--target", "y", "--model", "m", "--quiet"]);
+    let c = json(&ok(dir.path(), &["audit", "--model", "m", "t.csv", "--optimum", "--json"]));
+    let (value, gap, best) = (c["value"].as_f64().unwrap(), c["gap"].as_f64().unwrap(), c["optimum"]["value"].as_f64().unwrap());
+    assert!(best <= value && best >= value - gap - 1e-9, "{c}");
+    assert!(c["optimum"]["gap"].as_f64().unwrap() <= 1e-6 && c["local_lambda"].as_f64().unwrap() > c["lambda"].as_f64().unwrap());
+    let text = ok(dir.path(), &["audit", "--model", "m", "t.csv", "--optimum"]);
+    assert!(text.contains("F(w*)") && text.contains("at the model itself"), "{text}");
+}
+
+#[test]
+fn a_sample_certifies_all_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let d = dir.path();
+    let text = table(20_000, true, 1);
+    write(d, "t.csv", &text);
+    ok(d, &["fit", "t.csv", "--drop", "w", "--target", "y", "--l2", "0.1", "--model", "m", "--quiet"]);
+    ok(d, &["shuffle", "t.csv", "-o", "s.csv", "--seed", "77"]);
+    let shuffled = std::fs::read_to_string(d.join("s.csv")).unwrap();
+    write(d, "sample.csv", &shuffled.lines().take(5001).map(|l| format!("{l}\n")).collect::<String>());
+    let args = ["audit", "--model", "m", "sample.csv", "--sample-of", "20000", "--row-gradient", "6"];
+    let c = json(&ok(d, &[&args[..], &["--json"]].concat()));
+    let whole = json(&ok(d, &["audit", "--model", "m", "t.csv", "--optimum", "--json"]));
+    let truth = whole["value"].as_f64().unwrap() - whole["optimum"]["value"].as_f64().unwrap();
+    let gap = c["gap"].as_f64().unwrap();
+    assert!(gap >= truth && gap < 1.0 && c["delta"] == 0.01, "{c} for {truth}");
+    assert!(ok(d, &args).contains("with probability 0.99 over the choice of the sample"));
+    // A sample says nothing about the convexity of all rows.
+    ok(d, &["fit", "t.csv", "--drop", "w", "--target", "y", "--model", "free", "--quiet"]);
+    let error = error(d, &["audit", "--model", "free", "sample.csv", "--sample-of", "20000", "--row-gradient", "6"]);
+    assert!(error.contains("--lambda"), "{error}");
+}
+
+#[test]
+fn corrections_are_audited_as_they_are_fitted() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "t.csv", &table(2000, false, 1));
+    let args = ["audit", "t.csv", "--drop", "w", "--target", "y", "--domain", "ball:2", "--json"];
+    let noise = |v: &str| json(&ok(dir.path(), &[&args[..], &["--feature-noise", v]].concat()))["lambda"].as_f64().unwrap();
+    let plain = json(&ok(dir.path(), &args))["lambda"].as_f64().unwrap();
+    // Known noise is taken off the curvature: all of it, if it is in every direction that counts.
+    let corrected = noise("x1=0.4,x2=0.4,x3=0.4");
+    assert!(corrected < plain - 0.2 && corrected > plain - 0.41, "{plain} {corrected}");
+    let out = run(dir.path(), &[&args[..], &["--feature-noise", "x1=3"]].concat());
+    assert_eq!(out.status.code(), Some(1));
+}
+
+#[test]
+fn more_coordinates_than_a_matrix_holds() {
+    let dir = tempfile::tempdir().unwrap();
+    let d = dir.path();
+    // 3000 features, two a row.
+    let mut text = String::new();
+    for k in 0..12_000u32 {
+        writeln!(text, "{} {}:1 {}:0.5", if k % 3 == 0 { 1 } else { -1 }, 1 + k % 1500, 1501 + (k * 7) % 1500).unwrap();
+    }
+    write(d, "t.svm", &text);
+    let report =
+        json(&ok(d, &["audit", "t.svm", "--loss", "logistic", "--domain", "ball:1", "--json", "--no-intercept", "--l2", "0.01"]));
+    assert!(report["lanczos"]["products"].as_u64().unwrap() >= 2, "{report}");
+    let (least, most) = (report["lambda"].as_f64().unwrap(), report["lanczos"]["lambda_at_most"].as_f64().unwrap());
+    assert!((0.00999..=most).contains(&least) && most < 0.0102, "{report}");
+}

@@ -3,6 +3,7 @@
 mod audit;
 mod common;
 mod fit_predict_eval_show;
+mod fit_shuffle;
 mod guarantee;
 mod kill_and_resume;
 mod lab;

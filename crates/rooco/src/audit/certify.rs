@@ -3,12 +3,14 @@
 //! It needs one pass over the rows and nothing random: it holds for every algorithm and every order.
 
 use super::constants::{Counts, MAX_COORDINATES, check_row, parse_domain};
-use crate::certificate::{gap_curvature, gap_metric, regret_certificate};
-use crate::domain::{Ball, Domain};
+use super::metric::Metric;
+use crate::certificate::{gap_curvature, gap_metric, gap_subsample, regret_certificate, subsample_error};
+use crate::domain::{Ball, Domain, Single};
 use crate::error::{Error, Result};
 use crate::gradient::Gradient;
 use crate::kernel::{axpy, dot};
-use crate::loss::{Loss, LossSpec};
+use crate::linalg::Symmetric;
+use crate::loss::{Base, Correction, Loss, LossSpec};
 use crate::point::Outputs;
 use crate::problem::Sums;
 use crate::row::Row;
@@ -18,6 +20,8 @@ pub struct Certifier {
     spec: LossSpec,
     loss: Box<dyn Loss>,
     domain: Box<dyn Domain>,
+    /// No domain was asked for, so that the set to compare with may be chosen.
+    free: bool,
     w: Vec<f64>,
     sums: Sums,
     counts: Counts,
@@ -25,10 +29,13 @@ pub struct Certifier {
     gradient: Vec<f64>,
     along_w: f64,
     along_anchor: f64,
+    /// Σ of the Hessians at w, if they depend on w and there are few enough coordinates.
+    hessian: Option<Symmetric>,
+    here: Single,
 }
 
 /// What can be said of w.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Certified {
     /// The rows.
     pub counts: Counts,
@@ -44,6 +51,37 @@ pub struct Certified {
     pub gap: f64,
     /// The set over which the minimum is taken, in words.
     pub against: String,
+    /// The curvature of the mean at w itself, where that is not the same everywhere: what `lambda` would be if W were small.
+    pub local_lambda: Option<f64>,
+    /// What a second pass over the same rows can make better: the metric of the Hessian at w, and the longest row so far, of so many.
+    newton: Option<(Metric, f64, u64)>,
+}
+
+/// What a sample says about all rows: 9f.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampleCertified {
+    /// Rows in the sample.
+    pub rows: u64,
+    /// Rows in all.
+    pub of: u64,
+    /// F(w) on the sample: an estimate of that on all rows.
+    pub value: f64,
+    /// The mean gradient of the sample is at most so far from that of all rows.
+    pub error: f64,
+    /// λ, as it was given.
+    pub lambda: f64,
+    /// F(w) - min F over all rows is at most this, with probability 1 - `delta` over the choice of the sample.
+    pub gap: f64,
+    /// The set over which the minimum is taken.
+    pub against: String,
+    /// δ.
+    pub delta: f64,
+}
+
+/// The ball of at least twice the norm of w, of a radius with three digits.
+fn twice(w: &[f64]) -> Result<Ball> {
+    let radius = 2.0 * dot(w, w).sqrt();
+    Ball::new(format!("{:.2e}", 1.005 * radius).parse().unwrap_or(radius))
 }
 
 impl Certifier {
@@ -51,15 +89,20 @@ impl Certifier {
     pub fn new(spec: LossSpec, domain: &str, w: Vec<f64>) -> Result<Self> {
         let loss = spec.without_l2()?;
         let mut set = parse_domain(domain, w.len())?;
+        let free = set.reach().is_infinite();
         // Losses like the logistic one flatten out: without L2 their curvature is certain on a bounded set only.
         if set.reach().is_infinite() && !loss.is_quadratic() && spec.l2 == 0.0 && dot(&w, &w) > 0.0 {
-            set = Box::new(Ball::new(2.0 * dot(&w, &w).sqrt())?);
+            set = Box::new(twice(&w)?);
         }
         let distance = set.distance(&w);
         if distance > 1e-9 * (1.0 + dot(&w, &w).sqrt()) {
             return Err(Error::OutsideDomain { what: "the model", distance });
         }
+        let small = !loss.is_quadratic() && w.len() <= MAX_COORDINATES;
         Ok(Certifier {
+            free,
+            hessian: small.then(|| Symmetric::zeros(w.len())),
+            here: Single(w.clone()),
             sums: Sums::new(&loss, w.len() / loss.outputs(), MAX_COORDINATES).with_convex_rows(spec.correction.is_none()),
             gradient: vec![0.0; w.len()],
             domain: set,
@@ -82,6 +125,10 @@ impl Certifier {
             // Features that the model does not know have weight zero.
             self.w.resize(needed, 0.0);
             self.gradient.resize(needed, 0.0);
+            self.hessian = self.hessian.take().filter(|_| needed <= MAX_COORDINATES).map(|mut h| {
+                h.resize(needed);
+                h
+            });
         }
         let p = Outputs(&self.w, self.loss.outputs());
         let mut g = Gradient::new(self.loss.outputs());
@@ -90,22 +137,58 @@ impl Certifier {
         self.along_anchor += std::mem::take(&mut g.along_anchor);
         g.add_to(1.0, &p, z.x, None, &mut self.gradient);
         self.sums.add(&self.loss, self.domain.as_ref(), z);
+        if let Some(h) = &mut self.hessian {
+            self.loss.minorant(&self.here, z, 1.0, h);
+        }
         Ok(())
     }
 
-    /// The certificate.
-    pub fn finish(mut self) -> Result<Certified> {
+    /// F(w) without L2; the gradient becomes that of the mean, L2 included.
+    fn mean(&mut self) -> Result<f64> {
         if self.counts.rows == 0 {
             return Err(Error::Empty);
         }
-        let (t, l2, d) = (self.counts.rows as f64, self.spec.l2, self.w.len());
+        let (t, l2) = (self.counts.rows as f64, self.spec.l2);
         axpy(self.along_w, &self.w, &mut self.gradient);
         if let Some(u) = self.loss.anchor() {
             axpy(self.along_anchor, u, &mut self.gradient);
         }
         self.gradient.iter_mut().for_each(|g| *g /= t);
         axpy(l2, &self.w, &mut self.gradient);
-        let data_value = self.value / t;
+        Ok(self.value / t)
+    }
+
+    /// **9f.** The rows seen are a uniform sample, drawn without replacement from `of` rows after w was fixed. Every one of these has
+    /// ‖∇f(w; z)‖ ≤ `row_gradient` (L2 left out; the largest of the sample is not enough), and F is λ-strongly convex on W, L2 included.
+    /// True with probability 1 - δ.
+    pub fn finish_sample(mut self, of: u64, row_gradient: f64, lambda: f64, delta: f64) -> Result<SampleCertified> {
+        let data_value = self.mean()?;
+        if self.counts.rows > of {
+            return Err(Error::Unsupported(format!(
+                "a sample of {} rows cannot come from {of} rows: give the number of all rows",
+                self.counts.rows
+            )));
+        }
+        Error::positive("the bound on every row's gradient", row_gradient)?;
+        Error::positive("λ", lambda)?;
+        // The gradient of the L2 term is the same for every row, and known.
+        let error = subsample_error(self.counts.rows, of, row_gradient, None, delta)?;
+        Ok(SampleCertified {
+            rows: self.counts.rows,
+            of,
+            value: data_value + 0.5 * self.spec.l2 * dot(&self.w, &self.w),
+            error,
+            lambda,
+            gap: gap_subsample(self.domain.as_ref(), lambda, &self.w, &self.gradient, error),
+            against: self.domain.name(),
+            delta,
+        })
+    }
+
+    /// The certificate.
+    pub fn finish(mut self) -> Result<Certified> {
+        let data_value = self.mean()?;
+        let (l2, d) = (self.spec.l2, self.w.len());
         let square = dot(&self.w, &self.w);
         let geometry = self.sums.finish(d, l2, self.domain.reach());
         let (lambda, g) = (geometry.lambda, &self.gradient);
@@ -120,8 +203,33 @@ impl Certifier {
         };
         let (mut gap, mut against) = (gap_on(self.domain.as_ref()), self.domain.name());
         if gap.is_infinite() && square > 0.0 && self.domain.reach().is_infinite() {
-            let ball = Ball::new(2.0 * square.sqrt())?;
+            let ball = twice(&self.w)?;
             (gap, against) = (gap_on(&ball), ball.name());
+        }
+        let mut local_lambda = None;
+        let mut newton = None;
+        if self.loss.is_quadratic() && geometry.mean.dim() == d && self.free {
+            // In the units of the features, where a flat direction of one unit does not drown in the units of another.
+            if let Some(metric) = Metric::new(&geometry.mean, &self.w, g) {
+                let found = metric.gap_quadratic();
+                if found < gap {
+                    (gap, against) = (found, metric.against());
+                }
+            }
+        }
+        if let Some(mut h) = self.hessian.take() {
+            h.scale(1.0 / self.counts.rows as f64);
+            h.add_identity(l2);
+            let lo = h.extreme_eigenvalues().0;
+            local_lambda = Some(if lo.abs() <= slack { 0.0 } else { lo });
+            // The Hessian does not see the label, so correcting labels changes nothing.
+            let labels = matches!(
+                self.spec.correction,
+                None | Some(Correction::LabelNoise { .. } | Correction::PositiveUnlabelled { .. })
+            );
+            if self.spec.base == Base::Logistic && labels && self.counts.negative_rows == 0 {
+                newton = Metric::new(&h, &self.w, g).filter(|m| self.free || m.holds_everywhere()).map(|m| (m, 0.0, 0));
+            }
         }
         let rounding = 4.0 * f64::EPSILON * (dot(g, g) * square).sqrt();
         Ok(Certified {
@@ -132,7 +240,36 @@ impl Certifier {
             lambda,
             gap: if gap.is_nan() { f64::INFINITY } else { gap + rounding },
             against,
+            local_lambda,
+            newton,
         })
+    }
+}
+
+impl Certified {
+    /// True if a second pass over the same rows can give a smaller gap: see [`observe_again`](Self::observe_again).
+    pub fn wants_second_pass(&self) -> bool {
+        self.newton.is_some()
+    }
+
+    /// The next row once more.
+    pub fn observe_again(&mut self, z: Row<'_>) {
+        if let Some((metric, longest, rows)) = &mut self.newton {
+            *rows += 1;
+            if z.weight != 0.0 {
+                *longest = longest.max(metric.length(z.x));
+            }
+        }
+    }
+
+    /// The certificate after the second pass: the smaller of the two gaps.
+    pub fn refined(mut self) -> Self {
+        let Some((metric, longest, _)) = self.newton.take().filter(|n| n.2 == self.counts.rows) else { return self };
+        let gap = metric.gap_logistic(longest);
+        if gap < self.gap {
+            (self.gap, self.against) = (gap, metric.against());
+        }
+        self
     }
 }
 

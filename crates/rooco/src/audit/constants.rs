@@ -1,12 +1,22 @@
 //! The constants of a stream, from one pass, and what the theorems promise for them.
 
+use std::cell::Cell;
+
+use super::lanczos::{self, Ends};
 use super::{OrderOptions, OrderReport, OrderTest};
+use crate::algorithm::Learner;
 use crate::domain::{self, Domain};
+use crate::draw::Past;
 use crate::error::{Error, Result};
+use crate::gradient::Gradient;
 use crate::guarantee::{self, Constant, Constants, Guarantee};
+use crate::kernel::axpy;
 use crate::loss::{Loss, LossSpec};
+use crate::model::Linear;
+use crate::point::Outputs;
 use crate::problem::{Geometry, Sums};
-use crate::row::Row;
+use crate::row::{Features, Row};
+use crate::stream::Stream;
 
 /// Up to this many coordinates the curvature of the sum is computed as a matrix.
 pub const MAX_COORDINATES: usize = 2000;
@@ -20,6 +30,40 @@ pub struct Audit {
     sums: Sums,
     order: OrderTest,
     counts: Counts,
+    seed: u64,
+    frozen: Option<Frozen>,
+}
+
+/// A model of the first rows that no longer moves: its loss is one of the scores of the order test.
+enum Frozen {
+    Learning(Box<dyn Learner>),
+    Done(Linear, Box<dyn Loss>, Vec<f64>),
+}
+
+/// Rows of the order test that the model learns from before it is frozen.
+const FROZEN_AT: u64 = 1000;
+
+/// Rows that can be had again, as often as one likes.
+pub trait Again {
+    /// Hands out all of them.
+    fn each(&mut self, row: &mut dyn FnMut(Row<'_>) -> Result<()>) -> Result<()>;
+}
+
+impl Again for Past {
+    fn each(&mut self, row: &mut dyn FnMut(Row<'_>) -> Result<()>) -> Result<()> {
+        (0..self.len()).try_for_each(|j| row(self.get(j)))
+    }
+}
+
+/// A function that opens the stream once more.
+impl<F: FnMut() -> Result<Box<dyn Stream>>> Again for F {
+    fn each(&mut self, row: &mut dyn FnMut(Row<'_>) -> Result<()>) -> Result<()> {
+        let mut stream = self()?;
+        while let Some(z) = stream.next()? {
+            row(z)?;
+        }
+        Ok(())
+    }
 }
 
 /// What the rows are like.
@@ -72,6 +116,9 @@ pub struct AuditReport {
     pub geometry: Geometry,
     /// True if λ is the smallest eigenvalue of a matrix; false if there were too many coordinates and it is only a lower bound.
     pub exact: bool,
+    /// Without a matrix: the ends of the spectrum of the mean curvature without L2, by Lanczos' method, if the rows could be read
+    /// again. λ is then `lo - error` plus L2, or what is certain without it, whichever is larger.
+    pub lanczos: Option<Ends>,
     /// D.
     pub diameter: f64,
     /// Is the sum convex?
@@ -130,9 +177,18 @@ impl Audit {
             order: OrderTest::new(seed, OrderOptions { frozen_loss: false, ..Default::default() })?,
             domain_text: domain.into(),
             counts: Counts::default(),
+            seed,
+            frozen: None,
             spec,
             loss,
         })
+    }
+
+    /// One more score for the order test: the loss of a model that this learner makes of the first 1000 rows.
+    pub fn with_frozen_model(mut self, learner: Box<dyn Learner>) -> Result<Self> {
+        self.order = OrderTest::new(self.seed, OrderOptions::default())?;
+        self.frozen = Some(Frozen::Learning(learner));
+        Ok(self)
     }
 
     /// The next row.
@@ -140,7 +196,23 @@ impl Audit {
         check_row(self.counts.rows + 1, z)?;
         self.counts.add(z);
         self.sums.add(&self.loss, self.domain.as_ref(), z);
-        self.order.observe(z, None);
+        let loss = match &mut self.frozen {
+            None => None,
+            Some(Frozen::Learning(learner)) => {
+                // A learner that cannot go on freezes early: what it says is only used to compare rows with each other.
+                if learner.observe(z).is_err() || self.counts.rows >= FROZEN_AT {
+                    let model = learner.model();
+                    let scores = vec![0.0; model.outputs];
+                    self.frozen = Some(Frozen::Done(model, self.spec.of_scores()?, scores));
+                }
+                None
+            }
+            Some(Frozen::Done(model, loss, scores)) => {
+                model.scores(z.x, scores);
+                Some(loss.value(&Outputs(scores, scores.len()), Row { x: Features::Dense(&[1.0]), ..z }))
+            }
+        };
+        self.order.observe(z, loss);
         Ok(())
     }
 
@@ -151,18 +223,34 @@ impl Audit {
 
     /// The report; `features` is the number that the stream ended with.
     pub fn finish(self, features: usize) -> Result<AuditReport> {
+        self.finish_with(features, None)
+    }
+
+    /// True if there are too many coordinates for a matrix, so that [`finish_with`](Self::finish_with) wants to read the rows again.
+    pub fn wants_rows_again(&self) -> bool {
+        !self.sums.has_matrices()
+    }
+
+    /// The report, where the same rows can be read again, up to 300 times, if there are too many coordinates for a matrix.
+    pub fn finish_with(self, features: usize, again: Option<&mut dyn Again>) -> Result<AuditReport> {
         if self.counts.rows == 0 {
             return Err(Error::Empty);
         }
         let dim = features.max(self.sums.features()) * self.loss.outputs();
         let domain = domain::parse(&self.domain_text, dim)?;
         let (l2, reach) = (self.spec.l2, domain.reach());
-        let geometry = self.sums.finish(dim, l2, reach);
+        let lanczos = match again {
+            Some(rows) if self.wants_rows_again() => self.lanczos(dim, domain.as_ref(), rows)?,
+            _ => None,
+        };
+        let geometry = self.sums.finish_with(dim, l2, reach, lanczos.map(|e| (e.lo - e.error, e.hi + e.error)));
         let mut start = vec![0.0; dim];
         domain.project(&mut start);
         let (lambda, exact) = (geometry.lambda, geometry.mean.dim() == dim);
         let diameter = domain.diameter();
-        let verdict = match (lambda >= 0.0, exact && self.loss.is_quadratic()) {
+        // A direction of negative curvature is a proof, whoever finds it.
+        let proved = self.loss.is_quadratic() && (exact || lanczos.is_some_and(|e| l2 + e.lo < 0.0));
+        let verdict = match (lambda >= 0.0, proved) {
             (true, _) => Verdict::Convex,
             (false, true) => Verdict::NotConvex { l2: round_up(l2 - lambda) },
             (false, false) => Verdict::NotCertain { l2: round_up(l2 - lambda) },
@@ -190,12 +278,80 @@ impl Audit {
             dim,
             geometry,
             exact,
+            lanczos,
             diameter,
             verdict,
             guarantees,
             order: self.order.report(),
         })
     }
+}
+
+impl Audit {
+    /// The ends of the spectrum of the mean of the certain curvatures; `None` if the loss offers no products with it.
+    fn lanczos(&self, d: usize, domain: &dyn Domain, rows: &mut dyn Again) -> Result<Option<Ends>> {
+        let (loss, t, l2) = (&self.loss, self.counts.rows as f64, self.spec.l2);
+        let quadratic = loss.is_quadratic();
+        let convex_rows = self.spec.correction.is_none() && self.counts.negative_rows == 0;
+        // A loss that offers no products says so at its first row.
+        let (mut seen, offered) = (0, Cell::new(true));
+        // The Hessian of a quadratic times v is ∇F(v) - ∇F(0).
+        let mut at_zero = vec![0.0; d];
+        if quadratic {
+            gradient_sum(loss, &vec![0.0; d], rows, &mut at_zero)?;
+        }
+        let found = lanczos::ends(
+            d,
+            self.seed,
+            |v, out| {
+                if quadratic {
+                    gradient_sum(loss, v, rows, out)?;
+                    out.iter_mut().zip(&at_zero).for_each(|(o, z)| *o = (*o - z) / t);
+                } else {
+                    seen = 0;
+                    rows.each(&mut |z| {
+                        seen += 1;
+                        offered.set(offered.get() && loss.minorant_times(domain, z, 1.0 / t, v, out));
+                        Ok(())
+                    })?;
+                    if seen != self.counts.rows {
+                        return Err(Error::Unsupported(format!(
+                            "the rows were to be read again, and there were {seen} instead of {}: the data changed meanwhile",
+                            self.counts.rows
+                        )));
+                    }
+                }
+                Ok(())
+            },
+            |e| {
+                // Enough: 1 % of λ, or λ is next to nothing and cannot be negative.
+                let flat = convex_rows && e.lo <= 1e-6 * e.hi;
+                !offered.get() || e.error <= 0.01 * (e.lo + l2).abs() || flat
+            },
+        )?;
+        Ok(offered.get().then_some(found))
+    }
+}
+
+/// out = Σ ∇f(v; z).
+fn gradient_sum(loss: &dyn Loss, v: &[f64], rows: &mut dyn Again, out: &mut [f64]) -> Result<()> {
+    let p = Outputs(v, loss.outputs());
+    let mut g = Gradient::new(loss.outputs());
+    let (mut along_w, mut along_anchor) = (0.0, 0.0);
+    out.fill(0.0);
+    rows.each(&mut |z| {
+        g.clear();
+        loss.gradient(&p, z, &mut g);
+        along_w += std::mem::take(&mut g.along_w);
+        along_anchor += std::mem::take(&mut g.along_anchor);
+        g.add_to(1.0, &p, z.x, None, out);
+        Ok(())
+    })?;
+    axpy(along_w, v, out);
+    if let Some(u) = loss.anchor() {
+        axpy(along_anchor, u, out);
+    }
+    Ok(())
 }
 
 /// Three digits, rounded up, and a thousandth more: to be typed in.

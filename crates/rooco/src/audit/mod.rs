@@ -3,9 +3,13 @@
 
 pub mod certify;
 pub mod constants;
+pub mod lanczos;
+mod metric;
+pub mod optimum;
 pub mod order;
 mod report;
 
-pub use certify::{Certified, Certifier};
-pub use constants::{Audit, AuditReport, Counts, Verdict};
+pub use certify::{Certified, Certifier, SampleCertified};
+pub use constants::{Again, Audit, AuditReport, Counts, Verdict};
+pub use optimum::{Optimum, optimum};
 pub use order::{OrderOptions, OrderReport, OrderTest};

@@ -54,8 +54,11 @@ impl AuditReport {
         let order = if self.order.random_order() { "" } else { "Shuffle the rows first: every bound needs a random order. " };
         let advice = match self.verdict {
             Verdict::NotConvex { l2 } => format!(
-                "The sum is not convex, so nothing is promised and a minimum may not exist: give --l2 {l2} or more, or check the signs of \
-                 the weights."
+                "The sum is not convex, so nothing is promised and a minimum may not exist: give --l2 {l2} or more, or check {}.",
+                match (self.counts.negative_rows, &self.loss.correction) {
+                    (0, Some(_)) => "what the correction assumes of the noise",
+                    _ => "the signs of the weights",
+                }
             ),
             Verdict::NotCertain { l2 } => format!(
                 "It is not certain that the sum is convex on this domain: --l2 {l2} makes it certain; a smaller domain may, too."
@@ -107,8 +110,16 @@ impl fmt::Display for AuditReport {
         line("data", format!("‖x‖ ≤ {}, |y| ≤ {}, |weight| ≤ {}", short(c.max_x), short(c.max_y), short(c.max_weight)))?;
         line("slope", format!("G = {}", short(g.g)))?;
         line("smoothness", format!("β = {}, β_rms = {}", short(g.beta), short(g.beta_rms)))?;
-        let known =
-            if self.exact { "of the mean, from all rows" } else { "a lower bound only: too many coordinates for a matrix" };
+        let known = match &self.lanczos {
+            _ if self.exact => "of the mean, from all rows".to_owned(),
+            None => "a lower bound only: too many coordinates for a matrix".to_owned(),
+            Some(e) => format!(
+                "at least; at most {}; Lanczos' method with {} products, error {}, wrong with probability 10^-6",
+                short(e.lo + self.loss.l2),
+                e.products,
+                short(e.error)
+            ),
+        };
         line("curvature", format!("λ = {} ({known}), κ = {}", short(g.lambda), short(self.kappa())))?;
         line("L", format!("{} ({})", short(g.l), g.rule))?;
         line("order", self.order.to_string())?;

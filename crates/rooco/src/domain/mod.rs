@@ -27,6 +27,7 @@ mod halfspace_ball;
 mod l1_ball;
 mod parse;
 mod simplex;
+mod single;
 mod whole_space;
 
 pub use ball::Ball;
@@ -35,6 +36,7 @@ pub use halfspace_ball::HalfspaceBall;
 pub use l1_ball::L1Ball;
 pub use parse::{FORMS, parse};
 pub use simplex::Simplex;
+pub(crate) use single::Single;
 pub use whole_space::WholeSpace;
 
 /// The closed convex set W that decisions are taken from.

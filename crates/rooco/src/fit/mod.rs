@@ -4,6 +4,7 @@
 //! the first rows  ──>  which loss, which constants       plan.rs
 //! every row       ──>  held out? score it. Else: play, pay, learn      pass.rs
 //! now and then    ──>  tell the watcher; save a checkpoint
+//! every row       ──>  are the constants right?            calibration.rs
 //! the end         ──>  model + summary                    pass.rs
 //! ```
 //!
@@ -11,12 +12,15 @@
 //!
 //! The watcher sees `&`: watching, quiet or not, changes no number.
 
+mod calibration;
 mod feed;
+mod measured;
 mod options;
 mod pass;
 mod plan;
 
 pub use feed::Feed;
+pub use measured::{Measured, shuffle_and_measure};
 pub use options::{Choice, Options};
 pub use pass::{Checkpoint, CheckpointAbout, Control, Fitted, Pass, Progress, Watch, count_learned, score_loss};
-pub use plan::{Plan, spec as loss_spec};
+pub use plan::{Plan, auto as default_learner, spec as loss_spec};

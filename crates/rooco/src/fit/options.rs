@@ -1,5 +1,6 @@
 //! What the user may choose. Everything has a default.
 
+use super::Measured;
 use crate::algorithm::{Algorithm, Memory, Settings};
 use crate::draw::Keep;
 use crate::loss::Correction;
@@ -27,6 +28,8 @@ pub struct Options {
     pub calibration_rows: usize,
     /// Whether the order of the rows is tested on the side. It changes no number of the model.
     pub order_test: bool,
+    /// Constants from all rows, if a pass before this one measured them (see [`shuffle_and_measure`](super::shuffle_and_measure)).
+    pub measured: Option<Measured>,
 }
 
 /// Which algorithm runs.
@@ -71,6 +74,7 @@ impl Default for Options {
             audited: false,
             calibration_rows: 1000,
             order_test: true,
+            measured: None,
         }
     }
 }

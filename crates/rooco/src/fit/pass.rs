@@ -7,7 +7,7 @@ use crate::audit::{OrderOptions, OrderReport, OrderTest};
 use crate::draw::Past;
 use crate::error::{Error, Result};
 use crate::metrics::{Baseline, Figures, Kind, Metrics};
-use crate::model::{About, Model};
+use crate::model::{About, Linear, Model};
 use crate::point::Outputs;
 use crate::rng::{Purpose, Random};
 use crate::row::Row;
@@ -16,6 +16,9 @@ use crate::stream::{Position, Schema, Stream};
 
 /// How often the watcher is asked, in rows.
 const BEAT: u64 = 1024;
+
+/// The order test freezes the model once so many rows were learned from.
+const FROZEN_AT: u64 = 1000;
 
 /// What a watcher sees.
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +101,8 @@ pub struct Fitted {
     pub stopped: bool,
     /// Is the stream in random order? `None` if that was not tested.
     pub order: Option<OrderReport>,
+    /// What the rows showed to be wrong about the constants in use, in words.
+    pub violations: Vec<String>,
 }
 
 /// A pass in progress.
@@ -114,6 +119,8 @@ pub struct Pass {
     baseline: Baseline,
     holdout: Option<(Random, Metrics)>,
     order: Option<OrderTest>,
+    /// The model as it was after the first rows: its loss is one of the scores of the order test.
+    frozen: Option<Linear>,
     scores: Vec<f64>,
     since: (f64, f64),
 }
@@ -171,15 +178,14 @@ impl Pass {
     pub(super) fn new(plan: Plan, options: Options) -> Result<Self> {
         // A few rows in every 2048, with a generator of its own: cheap, and no number of the model changes.
         let order = match options.order_test {
-            true => {
-                Some(OrderTest::new(options.settings.seed, OrderOptions { frozen_loss: false, ..OrderOptions::beside_a_fit() })?)
-            }
+            true => Some(OrderTest::new(options.settings.seed, OrderOptions::beside_a_fit())?),
             false => None,
         };
         let holdout =
             (options.holdout > 0.0).then(|| (Random::new(options.settings.seed, Purpose::Holdout), Metrics::new(plan.kind)));
         Ok(Pass {
             order,
+            frozen: None,
             scores: vec![0.0; plan.spec.base.outputs()],
             plan,
             options,
@@ -207,7 +213,9 @@ impl Pass {
     #[inline]
     pub(super) fn row(&mut self, z: Row<'_>, watch: &mut dyn Watch) -> Result<()> {
         self.rows += 1;
-        if let Some(order) = &mut self.order {
+        if self.order.as_ref().is_some_and(OrderTest::looks) {
+            self.look_at_order(z);
+        } else if let Some(order) = &mut self.order {
             order.observe(z, None);
         }
         let predictions = watch.wants_predictions();
@@ -223,6 +231,9 @@ impl Pass {
             self.plan.learner.scores(z.x, &mut self.scores);
             watch.predicted(&self.scores, self.plan.kind)?;
         }
+        if let Some(calibration) = &mut self.plan.calibration {
+            calibration.watch(z);
+        }
         let played = self.plan.learner.observe(z)?;
         self.learned += 1;
         self.paid += played.loss;
@@ -233,6 +244,20 @@ impl Pass {
         }
         self.baseline.add(self.plan.kind, z.y, z.weight);
         Ok(())
+    }
+
+    /// A row that the order test wants to see, with its loss under the frozen model. A moving model would make the test invalid.
+    fn look_at_order(&mut self, z: Row<'_>) {
+        if self.frozen.is_none() && self.learned >= FROZEN_AT {
+            self.frozen = Some(self.plan.learner.model());
+        }
+        let loss = self.frozen.as_ref().map(|frozen| {
+            frozen.scores(z.x, &mut self.scores);
+            score_loss(self.plan.score_loss.as_ref(), &self.scores, z)
+        });
+        if let Some(order) = &mut self.order {
+            order.observe(z, loss);
+        }
     }
 
     /// Between two rows: the watcher's turn.
@@ -278,6 +303,16 @@ impl Pass {
         if let Some(order) = &self.order {
             state.put_all("pass.order.", order.save());
         }
+        if let Some(frozen) = &self.frozen {
+            state.put_f64("pass.frozen.weights", frozen.weights.clone());
+            state.put_f64("pass.frozen.offset", frozen.offset.clone());
+            if let Some(limits) = &frozen.limits {
+                state.put_f64("pass.frozen.limits", limits.clone());
+            }
+        }
+        if let Some(calibration) = &self.plan.calibration {
+            state.put_all("pass.calibration.", calibration.save());
+        }
         let about =
             CheckpointAbout { rows: self.rows, options: self.options.fingerprint(), version: env!("CARGO_PKG_VERSION").into() };
         Ok(Checkpoint { about, state })
@@ -307,10 +342,23 @@ impl Pass {
         if let Some(order) = &mut self.order {
             order.load(&state.part("pass.order."))?;
         }
+        if let (Ok(weights), Ok(offset)) = (state.f64("pass.frozen.weights"), state.f64("pass.frozen.offset")) {
+            let limits = state.f64("pass.frozen.limits").ok().map(<[f64]>::to_vec);
+            self.frozen = Some(Linear { outputs: offset.len(), weights: weights.to_vec(), limits, offset: offset.to_vec() });
+        }
+        if let Some(calibration) = &mut self.plan.calibration {
+            calibration.load(&state.part("pass.calibration."))?;
+        }
         Ok(())
     }
 
     pub(super) fn finish(&self, schema: &Schema, stopped: bool) -> Result<Fitted> {
+        let violations = self.plan.calibration.as_ref().map_or_else(Vec::new, |c| c.violations());
+        // The model file says it too.
+        let mut guarantee = self.plan.guarantee.clone();
+        for violation in &violations {
+            guarantee += &format!("\nbut {violation}");
+        }
         let figures: Option<Figures> = self.holdout.as_ref().map(|(_, m)| m.figures());
         let about = About {
             version: env!("CARGO_PKG_VERSION").into(),
@@ -319,7 +367,7 @@ impl Pass {
             domain: self.options.domain.clone(),
             seed: self.options.settings.seed,
             numbers: self.plan.numbers.clone(),
-            guarantee: self.plan.guarantee.clone(),
+            guarantee,
             rows: self.learned,
             progressive_loss: self.paid,
             weight: self.weight,
@@ -338,7 +386,7 @@ impl Pass {
                 limits.resize(features, 0.0);
             }
         }
-        Ok(Fitted { model: Model { about, linear }, stopped, order: self.order.as_ref().map(OrderTest::report) })
+        Ok(Fitted { model: Model { about, linear }, stopped, order: self.order.as_ref().map(OrderTest::report), violations })
     }
 
     /// The loss of the best constant, where it has a closed form.

@@ -1,6 +1,7 @@
 //! From options and the first rows to a learner: which loss, which constants, what is guaranteed.
 
-use super::{Choice, Options};
+use super::calibration::Calibration;
+use super::{Choice, Measured, Options};
 use crate::algorithm::{
     Algorithm, Auto, AutoClasses, AutoLoss, AutoProjected, CorrectedFeatures, Learner, Memory, Pull, Settings, Task,
 };
@@ -34,6 +35,8 @@ pub struct Plan {
     pub numbers: Numbers,
     /// What is guaranteed, in words.
     pub guarantee: String,
+    /// Watches the constants during the pass, if there are any that all rows have not been asked about.
+    pub(super) calibration: Option<Calibration>,
 }
 
 impl Plan {
@@ -42,6 +45,7 @@ impl Plan {
         let spec = spec(options, &schema.target)?;
         let score_loss = spec.of_scores()?;
         let kind = spec.base.kind();
+        let mut calibration = None;
         let (learner, numbers, guarantee) = match options.algorithm {
             Choice::Auto => {
                 let numbers = Numbers { source: "none needed".into(), ..Default::default() };
@@ -49,10 +53,14 @@ impl Plan {
             }
             Choice::Named(algorithm) => {
                 let full = spec.build()?;
-                let domain = domain::parse(&options.domain, None)
-                    .or_else(|_| domain::parse(&options.domain, schema.features() * spec.base.outputs()))?;
+                let domain = domain_of(options, schema, &spec)?;
                 let (settings, source) = calibrate(options, full.as_ref(), domain.as_ref(), first)?;
                 let promise = promise(algorithm, &settings, domain.as_ref(), &source);
+                if let (None, false, Some(beta), Some(g)) = (options.measured, options.audited, settings.beta, settings.g) {
+                    let lambda = settings.lambda.filter(|_| algorithm.needs_lambda());
+                    let given = source == "given";
+                    calibration = Some(Calibration::new(&spec, domain_of(options, schema, &spec)?, given, beta, g, lambda)?);
+                }
                 let learner = algorithm.build(task(&spec, algorithm, domain, schema)?, &settings)?;
                 let numbers = Numbers {
                     beta: settings.beta,
@@ -65,7 +73,7 @@ impl Plan {
                 (learner, numbers, promise)
             }
         };
-        Ok(Plan { spec, score_loss, kind, learner, numbers, guarantee })
+        Ok(Plan { spec, score_loss, kind, learner, numbers, guarantee, calibration })
     }
 }
 
@@ -100,6 +108,11 @@ pub fn spec(options: &Options, target: &Target) -> Result<LossSpec> {
     Ok(LossSpec { base, correction: options.correction.clone(), l2: options.l2 })
 }
 
+/// W. A set that fixes the dimension gets that of the schema.
+pub(super) fn domain_of(options: &Options, schema: &Schema, spec: &LossSpec) -> Result<Box<dyn Domain>> {
+    domain::parse(&options.domain, None).or_else(|_| domain::parse(&options.domain, schema.features() * spec.base.outputs()))
+}
+
 /// f on W. L2 joins the gradients and not the reported loss, which is that of the data alone.
 fn task(spec: &LossSpec, algorithm: Algorithm, domain: Box<dyn Domain>, schema: &Schema) -> Result<Task<Box<dyn Loss>>> {
     let task = Task::boxed(spec.without_l2()?, domain).with_features(schema.features().max(1));
@@ -113,7 +126,7 @@ fn task(spec: &LossSpec, algorithm: Algorithm, domain: Box<dyn Domain>, schema: 
 }
 
 /// The no-tuning learner for a loss.
-fn auto(spec: &LossSpec, domain: &str, schema: &Schema) -> Result<Box<dyn Learner>> {
+pub fn auto(spec: &LossSpec, domain: &str, schema: &Schema) -> Result<Box<dyn Learner>> {
     let bounded = domain != "none";
     if bounded
         && (spec.base.outputs() > 1
@@ -159,6 +172,15 @@ fn calibrate(options: &Options, loss: &dyn Loss, domain: &dyn Domain, first: &Pa
     if rows == 0 {
         return Err(Error::Empty);
     }
+    if let Memory::Keep(Keep::Auto { row_bytes, .. }) = &mut s.memory {
+        *row_bytes = first.row_bytes();
+    }
+    if s.d1.is_none() && domain.diameter().is_finite() {
+        s.d1 = Some(domain.diameter());
+    }
+    if let Some(m) = options.measured {
+        return Ok(from_all_rows(s, m));
+    }
     let (mut beta, mut g) = (0.0f64, 0.0f64);
     for j in 0..rows {
         let c = loss.constants(domain, first.get(j));
@@ -172,12 +194,6 @@ fn calibrate(options: &Options, loss: &dyn Loss, domain: &dyn Domain, first: &Pa
         // A tenth of what the first rows show: a pessimistic λ is cheap, an optimistic one is not.
         s.lambda = Some(curvature(loss, domain, first).map_or(floor, |c| (0.1 * c).max(floor)).max(options.l2).min(beta));
     }
-    if let Memory::Keep(Keep::Auto { row_bytes, .. }) = &mut s.memory {
-        *row_bytes = first.row_bytes();
-    }
-    if s.d1.is_none() && domain.diameter().is_finite() {
-        s.d1 = Some(domain.diameter());
-    }
     let source = match given {
         _ if options.audited => "audited on all rows".to_owned(),
         [true, true, _] => "given".to_owned(),
@@ -186,6 +202,26 @@ fn calibrate(options: &Options, loss: &dyn Loss, domain: &dyn Domain, first: &Pa
         [false, true, _] => format!("λ given, β estimated from the first {rows} rows"),
     };
     Ok((s, source))
+}
+
+/// The source of constants that hold for certain because every row was looked at.
+const FROM_ALL_ROWS: &str = "from all rows";
+
+/// Fills in the constants that were not given, from a pass over all rows.
+fn from_all_rows(mut s: Settings, m: Measured) -> (Settings, String) {
+    let beta = *s.beta.get_or_insert(m.beta.max(f64::MIN_POSITIVE));
+    s.g.get_or_insert(m.g);
+    let certain = s.lambda.is_some() || m.lambda > 0.0;
+    if m.lambda > 0.0 && s.lambda.is_none() && s.l.is_none() && m.l.is_finite() {
+        s.l = Some(m.l.max(m.lambda));
+    }
+    s.lambda.get_or_insert(if certain { m.lambda.min(beta) } else { beta / LARGEST_KAPPA });
+    let source = match (certain, m.of_learned_rows) {
+        (true, true) => FROM_ALL_ROWS.to_owned(),
+        (true, false) => format!("{FROM_ALL_ROWS}, held-out ones included"),
+        (false, _) => format!("G and β {FROM_ALL_ROWS}, λ assumed: the sum has no certain curvature; give --l2"),
+    };
+    (s, source)
 }
 
 /// The smallest eigenvalue of the mean minorant of the first rows, if there are few enough coordinates.
@@ -233,7 +269,7 @@ fn promise(algorithm: Algorithm, s: &Settings, domain: &dyn Domain, source: &str
     if let Memory::Sample(size) = s.memory {
         return format!("no theorem covers a sample of {size} past rows; with all of them it would be {statement}");
     }
-    let estimate = if audited || source == "given" {
+    let estimate = if audited || source == "given" || source == FROM_ALL_ROWS {
         ""
     } else {
         " This is an estimate, not a guarantee: the constants were not certified."

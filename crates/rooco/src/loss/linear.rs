@@ -98,6 +98,11 @@ impl<P: Pointwise> Loss for Linear<P> {
         c.add_outer(scale * self.curvature(domain, z).0, z.x);
     }
 
+    fn minorant_times(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, v: &[f64], out: &mut [f64]) -> bool {
+        z.x.add_to(scale * self.curvature(domain, z).0 * z.x.dot(v), out);
+        true
+    }
+
     // Every Hessian is h·xxᵀ with h at least the smallest curvature.
     fn negative_curvature(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, n: &mut Symmetric) -> bool {
         n.add_outer(scale * (-self.curvature(domain, z).0).max(0.0), z.x);

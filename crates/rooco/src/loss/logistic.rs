@@ -39,7 +39,11 @@ impl Pointwise for Logistic {
         -y * sigmoid(-y * p)
     }
     fn curvature(&self, p: Interval, _: f64) -> (f64, f64) {
-        let bell = |u: f64| sigmoid(u) * sigmoid(-u);
+        // σ(u)σ(-u), with one exponential.
+        let bell = |u: f64| {
+            let e = (-u.abs()).exp();
+            e / ((1.0 + e) * (1.0 + e))
+        };
         let far = p.lo.abs().max(p.hi.abs());
         let near = if p.lo <= 0.0 && p.hi >= 0.0 { 0.0 } else { p.lo.abs().min(p.hi.abs()) };
         (bell(far), bell(near))

@@ -100,6 +100,12 @@ pub trait Loss: Send + Sync {
         c.add_identity(-scale * self.constants(domain, z).beta);
     }
 
+    /// out += scale·C_z·v for the matrix C_z of [`minorant`](Self::minorant), without writing it down: for dimensions where no matrix
+    /// fits. False: it is not offered. Quadratics need not offer it: their gradients say the same.
+    fn minorant_times(&self, _domain: &dyn Domain, _z: Row<'_>, _scale: f64, _v: &[f64], _out: &mut [f64]) -> bool {
+        false
+    }
+
     /// Adds a matrix N_z to `n`, times `scale`, that no Hessian of f(·; z) on W falls below by more than its own negative part:
     /// H⁻ ⪯ N_z for H = H⁺ - H⁻. Zero if the row is convex. Then L ≤ β(1 + 2·λ_max(mean N_z)/λ). False: not known, so that
     /// only β²/λ is sure.
@@ -198,6 +204,9 @@ macro_rules! forward_loss {
             }
             fn minorant(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, c: &mut Symmetric) {
                 (**self).minorant(domain, z, scale, c)
+            }
+            fn minorant_times(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, v: &[f64], out: &mut [f64]) -> bool {
+                (**self).minorant_times(domain, z, scale, v, out)
             }
             fn negative_curvature(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, n: &mut Symmetric) -> bool {
                 (**self).negative_curvature(domain, z, scale, n)

@@ -77,6 +77,11 @@ impl<L: Loss> Loss for Ridge<L> {
         c.add_identity(scale * self.lambda);
     }
 
+    fn minorant_times(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, v: &[f64], out: &mut [f64]) -> bool {
+        crate::kernel::axpy(scale * self.lambda, v, out);
+        self.inner.minorant_times(domain, z, scale, v, out)
+    }
+
     // The eigenvalues of a Hessian grow by λ, so its negative part shrinks.
     fn negative_curvature(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, n: &mut Symmetric) -> bool {
         self.inner.negative_curvature(domain, z, scale, n)

@@ -129,6 +129,34 @@ impl Softmax {
             })
             .fold(0.0, f64::max)
     }
+
+    /// The K×K matrix M of the minorant M⊗xxᵀ, row by row.
+    fn block(&self, domain: &dyn Domain, z: Row<'_>) -> Vec<f64> {
+        let k = self.classes;
+        let h = self.score_gaps(domain, z.x);
+        let mut m = vec![0.0; k * k];
+        if z.weight < 0.0 {
+            let most = z.weight * self.largest_curvature(&h);
+            for i in 0..k {
+                for j in 0..k {
+                    m[i * k + j] = most * (f64::from(i == j) - 1.0 / k as f64);
+                }
+            }
+        } else {
+            for i in 0..k {
+                for j in i + 1..k {
+                    let own = 2.0 * (0.5 * h[i][j].max(h[j][i])).cosh();
+                    let rest: f64 = (0..k).filter(|&l| l != i && l != j).map(|l| (0.5 * (h[l][i] + h[l][j])).exp()).sum();
+                    let least = z.weight / (own + rest).powi(2);
+                    m[i * k + i] += least;
+                    m[j * k + j] += least;
+                    m[i * k + j] -= least;
+                    m[j * k + i] -= least;
+                }
+            }
+        }
+        m
+    }
 }
 
 impl Loss for Softmax {
@@ -180,29 +208,7 @@ impl Loss for Softmax {
     }
 
     fn minorant(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, c: &mut Symmetric) {
-        let k = self.classes;
-        let h = self.score_gaps(domain, z.x);
-        let mut m = vec![0.0; k * k];
-        if z.weight < 0.0 {
-            let most = z.weight * self.largest_curvature(&h);
-            for i in 0..k {
-                for j in 0..k {
-                    m[i * k + j] = most * (f64::from(i == j) - 1.0 / k as f64);
-                }
-            }
-        } else {
-            for i in 0..k {
-                for j in i + 1..k {
-                    let own = 2.0 * (0.5 * h[i][j].max(h[j][i])).cosh();
-                    let rest: f64 = (0..k).filter(|&l| l != i && l != j).map(|l| (0.5 * (h[l][i] + h[l][j])).exp()).sum();
-                    let least = z.weight / (own + rest).powi(2);
-                    m[i * k + i] += least;
-                    m[j * k + j] += least;
-                    m[i * k + j] -= least;
-                    m[j * k + i] -= least;
-                }
-            }
-        }
+        let (k, m) = (self.classes, self.block(domain, z));
         for (f, x) in z.x.iter() {
             for (g, y) in z.x.iter().filter(|(g, _)| *g <= f) {
                 for i in 0..k {
@@ -215,6 +221,16 @@ impl Loss for Softmax {
                 }
             }
         }
+    }
+
+    // (M⊗xxᵀ)v: the scores of x under v, times M, back along x.
+    fn minorant_times(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, v: &[f64], out: &mut [f64]) -> bool {
+        let (k, m) = (self.classes, self.block(domain, z));
+        let mut s = vec![0.0; k];
+        crate::point::add_scores(scale, v, z.x, &mut s);
+        let t: Vec<f64> = m.chunks_exact(k).map(|row| crate::kernel::dot(row, &s)).collect();
+        z.x.iter().for_each(|(f, x)| crate::kernel::axpy(x, &t, &mut out[f * k..(f + 1) * k]));
+        true
     }
 
     // A Hessian has the sign of the weight, so its negative part is nothing, or all of it.

@@ -125,8 +125,18 @@ impl Sums {
         squares.add(1.0, &a.squared());
     }
 
+    /// True if matrices were kept to the end.
+    pub fn has_matrices(&self) -> bool {
+        self.matrices.is_some()
+    }
+
     /// The geometry of the mean over `d` coordinates, with an L2 term on top where max ‖w‖ on W is `reach`.
     pub fn finish(self, d: usize, l2: f64, reach: f64) -> Geometry {
+        self.finish_with(d, l2, reach, None)
+    }
+
+    /// The same, where without matrices the mean curvature (without L2) is known to lie between these two eigenvalues.
+    pub fn finish_with(self, d: usize, l2: f64, reach: f64, ends: Option<(f64, f64)>) -> Geometry {
         let t = self.rows.max(1) as f64;
         let (beta, beta_mean) = (self.beta + l2, self.beta_sum / t + l2);
         let g = self.g + if l2 == 0.0 { 0.0 } else { l2 * reach };
@@ -158,7 +168,10 @@ impl Sums {
                 (mean, lo, hi, n)
             }
             // No Hessian of a row falls below -β_z.
-            None => (Symmetric::zeros(0), l2 - nonconvex, beta_mean, nonconvex),
+            None => {
+                let (lo, hi) = ends.map_or((-nonconvex, f64::INFINITY), |(lo, hi)| (lo.max(-nonconvex), hi));
+                (Symmetric::zeros(0), l2 + lo, (l2 + hi).min(beta_mean), nonconvex)
+            }
         };
         let lambda = round_down(lo, d, beta_mean);
         let beta_rms = squares.as_ref().map_or(beta_square, |s| s.extreme_eigenvalues().1.min(beta_square)).sqrt();

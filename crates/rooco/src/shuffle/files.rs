@@ -31,6 +31,8 @@ pub struct Shuffled {
 
 /// Shuffles all inputs into one file. Each record comes out exactly once and ends with `\n`.
 ///
+/// Parquet files become one Parquet file with the same columns, metadata and compression; everything else is text.
+///
 /// The output is written beside its final place and renamed at the end: on every error the old file stays as it was. A name that
 /// ends in `.gz` or `.zst` is compressed; inputs are decompressed by their first bytes. The output may be one of the inputs.
 pub fn shuffle_files(inputs: &[Input], output: &Path, how: &ShuffleOptions, what: FileOptions) -> Result<Shuffled> {
@@ -62,7 +64,7 @@ pub fn shuffle_files(inputs: &[Input], output: &Path, how: &ShuffleOptions, what
 /// Shuffles all inputs into a writer. `name` is for messages, and its ending tells whether to compress.
 pub fn shuffle_into(
     inputs: &[Input],
-    out: &mut dyn Write,
+    out: &mut (dyn Write + Send),
     name: &Path,
     how: &ShuffleOptions,
     what: FileOptions,
@@ -73,12 +75,18 @@ pub fn shuffle_into(
 /// `name` tells the compression, `place` is what errors name.
 fn compressed(
     inputs: &[Input],
-    out: impl Write,
+    out: impl Write + Send,
     name: &Path,
     place: &Path,
     how: &ShuffleOptions,
     what: FileOptions,
 ) -> Result<Shuffled> {
+    if what.records == Records::Parquet {
+        #[cfg(feature = "parquet")]
+        return super::parquet::shuffle(inputs, out, place, how);
+        #[cfg(not(feature = "parquet"))]
+        return Err(Error::Unsupported("this build shuffles no Parquet; build with feature `parquet`".into()));
+    }
     let io = |e| io_error(place, e);
     let out = BufWriter::with_capacity(BUFFER, out);
     match name.extension().and_then(|e| e.to_str()) {

@@ -11,6 +11,7 @@
 //! | what | where |
 //! |---|---|
 //! | lines and CSV records, gzip and zstd, headers | [`shuffle_files`] (feature `files`) |
+//! | rows of Parquet files | [`shuffle_files`] (feature `parquet`) |
 //! | rows of any [`Stream`](crate::Stream), to learn from at once | [`ShuffledRows`] |
 //!
 //! Temporary files lie in a directory of their own, which is removed at the end and on every error.
@@ -22,6 +23,8 @@ use crate::error::Error;
 mod bucket;
 #[cfg(feature = "files")]
 mod files;
+#[cfg(feature = "parquet")]
+mod parquet;
 #[cfg(feature = "files")]
 mod records;
 mod rows;

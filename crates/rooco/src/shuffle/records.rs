@@ -20,6 +20,22 @@ pub enum Records {
         /// Between fields: `,`, `;` or a tab.
         delimiter: u8,
     },
+    /// Rows of Parquet files.
+    Parquet,
+}
+
+impl Records {
+    /// By the end of a name, `.gz` and `.zst` aside: CSV and TSV, Parquet; lines otherwise.
+    pub fn by_name(name: &std::path::Path) -> Self {
+        let name = name.to_string_lossy().to_ascii_lowercase();
+        let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
+        match name.rsplit_once('.').map(|(_, end)| end) {
+            Some("csv") => Records::Csv { delimiter: b',' },
+            Some("tsv" | "tab") => Records::Csv { delimiter: b'\t' },
+            Some("parquet" | "pq") => Records::Parquet,
+            _ => Records::Lines,
+        }
+    }
 }
 
 /// Reads one record after the other from all inputs.

@@ -32,16 +32,29 @@ impl ShuffledRows {
         options: &ShuffleOptions,
         mut watch: impl FnMut(Row<'_>) -> Result<()>,
     ) -> Result<Self> {
+        Self::watched_at(stream, options, |z, _| watch(z))
+    }
+
+    /// The same for a watcher that shows progress: it is told where the stream stood not long ago.
+    pub fn watched_at(
+        stream: &mut dyn Stream,
+        options: &ShuffleOptions,
+        mut watch: impl FnMut(Row<'_>, Position) -> Result<()>,
+    ) -> Result<Self> {
         let parent = options.temporary.clone().unwrap_or_else(std::env::temp_dir);
         let mut sorter = Sorter::new(options, parent);
         let mut record = Vec::new();
+        let mut position = stream.position();
         while let Some(z) = stream.next()? {
-            watch(z)?;
+            watch(z, position)?;
             write(z, &mut record);
             sorter.push(&record, || {
                 let p = stream.position();
                 p.total_bytes.filter(|&t| t > 0).map(|t| p.bytes as f64 / t as f64)
             })?;
+            if sorter.records().is_multiple_of(1024) {
+                position = stream.position();
+            }
         }
         Ok(ShuffledRows {
             rows: sorter.records(),

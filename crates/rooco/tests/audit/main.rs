@@ -2,7 +2,10 @@
 
 mod audit_constants;
 mod certificates_hold;
+mod certified_after_the_run;
+mod curvature;
 mod minimum_is_certified;
 mod order_detection;
 mod order_false_alarms;
+mod order_of_real_files;
 mod order_resume;

@@ -3,6 +3,7 @@
 mod feed_equals_run;
 mod shuffle_files;
 mod shuffle_is_uniform;
+mod shuffle_parquet;
 mod shuffle_rows;
 mod stream_errors;
 mod stream_properties;

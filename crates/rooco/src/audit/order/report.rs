@@ -80,7 +80,7 @@ impl OrderReport {
 impl fmt::Display for Alarm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (row, evidence) = (thousands(self.row), odds(self.evidence));
-        write!(f, "row {row}: this stream is not in random order (evidence {evidence} on {}); shuffle it", self.score)
+        write!(f, "row {row}: this stream is not in random order (evidence {evidence} on {}); use --shuffle", self.score)
     }
 }
 
@@ -91,7 +91,7 @@ impl fmt::Display for OrderReport {
             let (row, evidence) = (thousands(row), odds(s.evidence));
             return write!(
                 f,
-                "row {row}: this stream is not in random order (evidence {evidence} on {}, reached at row {}); shuffle it",
+                "row {row}: this stream is not in random order (evidence {evidence} on {}, reached at row {}); use --shuffle, or rooco shuffle",
                 s.score,
                 thousands(s.reached)
             );
@@ -140,7 +140,7 @@ mod tests {
         let alarm = Alarm { row: 120_000, score: Score::Label, evidence: 9.3, level: 0.001 };
         assert_eq!(
             alarm.to_string(),
-            "row 120,000: this stream is not in random order (evidence 10^9 : 1 on the label); shuffle it"
+            "row 120,000: this stream is not in random order (evidence 10^9 : 1 on the label); use --shuffle"
         );
         assert_eq!([0.0, 0.5, 2.1, 3.85, 12.0].map(odds), ["1.0 : 1", "3.2 : 1", "125 : 1", "7,079 : 1", "10^12 : 1"]);
         assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
