@@ -107,7 +107,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         return Ok(if certified.gap.is_finite() { Outcome::Done } else { Outcome::No });
     }
     let mut stream = a.data.open_for(a.loss.as_deref())?;
-    let correction = a.correction.correction(a.data.missing, stream.schema())?;
+    let correction = a.correction.correction(&a.data, stream.schema())?;
     let options = fit::Options { loss: a.loss.clone(), correction, l2: a.l2, ..Default::default() };
     let spec = fit::loss_spec(&options, &stream.schema().target)?;
     let mut audit = Audit::new(spec.clone(), a.domain.as_deref().unwrap_or("none"), stream.schema().features(), a.seed)?;

@@ -1,10 +1,11 @@
 //! What the data suffer from, so that the loss can undo it: shared by `fit` and `audit`.
 
 use anyhow::{Context, Result, bail};
+use rooco::fit::missing_rates;
 use rooco::loss::Correction;
 use rooco::stream::{Missing, Schema};
 
-use super::data::two_numbers;
+use super::data::{DataArguments, two_numbers};
 
 /// At most one of these.
 #[derive(clap::Args, Clone, Debug)]
@@ -29,14 +30,14 @@ pub struct CorrectionArguments {
     #[arg(long, value_delimiter = ',', value_name = "COLUMN=VARIANCE,...")]
     pub feature_noise: Vec<String>,
 
-    /// With --missing debias: the share of missing values, column by column.
+    /// With --missing debias: the share of missing values, column by column. Counted in a first pass if not given.
     #[arg(long, value_delimiter = ',', value_name = "COLUMN=RATE,...")]
     pub missing_rate: Vec<String>,
 }
 
 impl CorrectionArguments {
     /// The correction that the arguments ask for.
-    pub fn correction(&self, missing: Missing, schema: &Schema) -> Result<Option<Correction>> {
+    pub fn correction(&self, data: &DataArguments, schema: &Schema) -> Result<Option<Correction>> {
         let a = self;
         let mut found = Vec::new();
         if let Some(text) = &a.label_noise {
@@ -52,11 +53,16 @@ impl CorrectionArguments {
         if !a.feature_noise.is_empty() {
             found.push(Correction::FeatureNoise { variance: by_column(&a.feature_noise, schema, "--feature-noise")? });
         }
-        if missing == Missing::Debias {
-            if a.missing_rate.is_empty() {
-                bail!("--missing debias needs --missing-rate COLUMN=RATE,...: the share of missing values of each column");
-            }
-            found.push(Correction::Missing { rates: by_column(&a.missing_rate, schema, "--missing-rate")? });
+        if data.missing == Missing::Debias {
+            let rates = match (a.missing_rate.is_empty(), data.can_be_read_again()) {
+                (false, _) => by_column(&a.missing_rate, schema, "--missing-rate")?,
+                (true, true) => missing_rates(data.open_for(Some("squared"))?.as_mut())?,
+                (true, false) => bail!(
+                    "--missing debias counts the missing values first, and standard input can be read only once: give \
+                     --missing-rate COLUMN=RATE,..., or put the data in a file"
+                ),
+            };
+            found.push(Correction::Missing { rates });
         }
         if found.len() > 1 {
             bail!(

@@ -1,6 +1,7 @@
 //! The arguments that say what the data are, shared by every command that reads them.
 
 use anyhow::{Context, Result, bail};
+use rooco::loss::Base;
 use rooco::stream::{self, BadRows, Format, Input, Missing, Stream, TargetKind};
 
 /// Where the rows come from and what their columns mean.
@@ -15,7 +16,7 @@ pub struct DataArguments {
     #[arg(long)]
     pub format: Option<String>,
 
-    /// The column with the target (tables; by default `target`, `label` or `y`, or the first column without a header).
+    /// The column with the target; tables need it. (It is not guessed from a name such as `y`, which may be a feature.)
     #[arg(long)]
     pub target: Option<String>,
 
@@ -108,7 +109,8 @@ impl DataArguments {
             None => TargetKind::Guess,
             Some("squared" | "huber") => TargetKind::Number,
             Some("softmax") => TargetKind::Classes,
-            Some(_) => TargetKind::TwoClasses,
+            Some("logistic" | "squared-hinge" | "smoothed-hinge") => TargetKind::TwoClasses,
+            Some(other) => bail!("there is no loss `{other}`; choose one of {}", Base::NAMES),
         };
         self.open(stream::Options { target_kind, ..self.options()? })
     }

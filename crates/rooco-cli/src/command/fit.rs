@@ -147,6 +147,13 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     if a.certify && !a.data.can_be_read_again() {
         bail!("--certify reads the data a second time, and standard input can be read only once: put the data in a file");
     }
+    // A pass may take hours: what would fail at its end fails now.
+    for path in [&a.model, &a.predictions, &a.checkpoint].into_iter().flatten() {
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !folder.is_dir() {
+            bail!("{}: there is no folder `{}`; create it first", path.display(), folder.display());
+        }
+    }
     let algorithm = if a.guarantee { Choice::Named(Algorithm::ProvableAverage) } else { Choice::parse(&a.algorithm)? };
     let mut stream = a.data.open_for(a.loss.as_deref())?;
     let mut constants = Settings { beta: a.beta, lambda: a.lambda, l: a.l, ..Default::default() };
@@ -162,7 +169,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     }
     let mut options = fit::Options {
         loss: a.loss.clone(),
-        correction: a.correction.correction(a.data.missing, stream.schema())?,
+        correction: a.correction.correction(&a.data, stream.schema())?,
         l2: a.l2,
         domain: a.domain.clone(),
         algorithm,
@@ -239,7 +246,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
 
 /// What an audit before the run needs to know.
 fn audit_options(a: &Arguments, schema: &Schema) -> Result<fit::Options> {
-    let (loss, correction) = (a.loss.clone(), a.correction.correction(a.data.missing, schema)?);
+    let (loss, correction) = (a.loss.clone(), a.correction.correction(&a.data, schema)?);
     Ok(fit::Options { loss, correction, l2: a.l2, domain: a.domain.clone(), ..Default::default() })
 }
 

@@ -1,6 +1,7 @@
 //! The program, run as a user runs it.
 
 mod audit;
+mod bad_input;
 mod common;
 mod fit_predict_eval_show;
 mod fit_shuffle;

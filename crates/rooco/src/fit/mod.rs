@@ -22,5 +22,5 @@ mod plan;
 pub use feed::Feed;
 pub use measured::{Measured, shuffle_and_measure};
 pub use options::{Choice, Options};
-pub use pass::{Checkpoint, CheckpointAbout, Control, Fitted, Pass, Progress, Watch, count_learned, score_loss};
+pub use pass::{Checkpoint, CheckpointAbout, Control, Fitted, Pass, Progress, Watch, count_learned, missing_rates, score_loss};
 pub use plan::{Plan, auto as default_learner, spec as loss_spec};

@@ -12,7 +12,7 @@ use crate::point::Outputs;
 use crate::rng::{Purpose, Random};
 use crate::row::Row;
 use crate::state::State;
-use crate::stream::{Position, Schema, Stream};
+use crate::stream::{Position, Role, Schema, Stream};
 
 /// How often the watcher is asked, in rows.
 const BEAT: u64 = 1024;
@@ -410,6 +410,21 @@ pub fn count_learned(stream: &mut dyn Stream, seed: u64, holdout: f64) -> Result
         }
     }
     Ok(rows)
+}
+
+/// The share of missing values of every coordinate, from a pass over the whole stream.
+pub fn missing_rates(stream: &mut dyn Stream) -> Result<Vec<f64>> {
+    let mut rows = 0u64;
+    while stream.next()?.is_some() {
+        rows += 1;
+    }
+    let mut rates = vec![0.0; stream.schema().features()];
+    for column in &stream.schema().columns {
+        if let Role::Numeric { coordinate, stats } = &column.role {
+            rates[*coordinate as usize] = stats.missing as f64 / rows.max(1) as f64;
+        }
+    }
+    Ok(rates)
 }
 
 /// The loss of given scores on a row: the scores are the point, and the row is one unit vector an output.

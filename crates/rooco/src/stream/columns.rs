@@ -307,7 +307,10 @@ fn decide(
         _ if elsewhere => (usize::MAX, None),
         Some(target) => (place(target)?, options.weight.as_deref().map(place).transpose()?),
         None => {
-            return Err(bad_header(file, format!("which column is the target? Name it; the columns are {}", some_names(names))));
+            return Err(bad_header(
+                file,
+                format!("which column is the target? Name it (target = NAME); the columns are {}", some_names(names)),
+            ));
         }
     };
     let dropped = options.drop.iter().map(|n| place(n)).collect::<Result<Vec<_>>>()?;
