@@ -4,8 +4,8 @@
     python3 bench/speed.py [--rows 1.0] [--sets a,b,c] [--repeat 3] [--data bench/data]
 
 Builds rooco, makes the three data sets (a: 1M x 20 dense regression, b: 500k x 100 dense classification, c: 400k rows with 75 of
-50,000 features), installs the rivals in bench/data/venv, runs every line pinned to one processor, and rewrites the section "Speed" of
-bench/RESULTS.md. CPU seconds (user + system, start-up included) are the figure: wall time depends on who else uses the machine.
+50,000 features), installs the rivals in bench/data/venv (liblinear from the Debian package liblinear-tools, if it is there), runs every line pinned to one
+processor, and rewrites the sections "Speed" and "Speed in memory" of bench/RESULTS.md. CPU seconds (user + system, start-up included) are the figure: wall time depends on who else uses the machine.
 """
 import argparse
 import datetime
@@ -140,6 +140,54 @@ def measure(data, scale, sets, repeat):
     return lines
 
 
+IN_MEMORY = """
+import sys, time, numpy as np, scipy.sparse as sp
+from sklearn.linear_model import SGDRegressor, SGDClassifier
+name, average, rng = sys.argv[1], sys.argv[2] == 'average', np.random.default_rng(1)
+if name == 'c':
+    n, width = 400_000, 75
+    index = np.sort(rng.integers(0, 50_000, size=(n, width)), axis=1).astype(np.int32)
+    X = sp.csr_matrix((rng.normal(size=n * width), index.ravel(), np.arange(0, n * width + 1, width, dtype=np.int32)), shape=(n, 50_000))
+else:
+    n, width = (1_000_000, 20) if name == 'a' else (500_000, 100)
+    X = rng.normal(size=(n, width))
+y = rng.normal(size=n)
+options = dict(learning_rate='constant', eta0=0.01, penalty=None, average=average)
+best = 1e9
+for _ in range(3):
+    started = time.process_time()
+    if name == 'a':
+        SGDRegressor(**options).partial_fit(X, y)
+    else:
+        SGDClassifier(loss='log_loss', **options).partial_fit(X, y > 0, classes=[False, True])
+    best = min(best, time.process_time() - started)
+print(1e9 * best / n)
+"""
+
+
+def in_memory(data, sets):
+    """Rows in memory: rooco row by row, scikit-learn with the whole array in one call."""
+    def output(command):
+        pin = lambda: os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+        env = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+        return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True, preexec_fn=pin, env=env).stdout
+    lines = ["| set | rooco plain | scikit-learn SGD | times | rooco sgd (poly3 average) | scikit-learn SGD, averaged | times | rooco default rule |", "|---|---|---|---|---|---|---|---|"]
+    for name in sets:
+        own = {w[1]: float(w[2]) for w in (l.split() for l in output([ROOT / "target/release/examples/in_memory", name]).splitlines())}
+        rival = [float(output([data / "venv/bin/python", "-c", IN_MEMORY, name, kind])) for kind in ("last", "average")]
+        lines.append(f"| {name} | {own['plain']:.0f} | {rival[0]:.0f} | {rival[0] / own['plain']:.1f} | {own['sgd']:.0f} | {rival[1]:.0f} | {rival[1] / own['sgd']:.1f} | {own['auto']:.0f} |")
+        print(lines[-1], flush=True)
+    return ["## Speed in memory", "", "    python3 bench/speed.py", "",
+            "CPU nanoseconds a row, best of 3, one core, rows of the shapes of the section \"Speed\" in memory. rooco observes row by row; "
+            "scikit-learn gets the whole array in one `partial_fit`.", ""] + lines
+
+
+def replace(text, title, lines):
+    """The text with this section put in the place of the old one, or at the end."""
+    text = re.sub(rf"## {title}\n.*?(?=\n## |\Z)", "", text, flags=re.S).rstrip()
+    return text + "\n\n" + "\n".join(lines).rstrip() + "\n"
+
+
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--rows", type=float, default=1.0, help="scale of the data sets")
@@ -150,7 +198,7 @@ def main():
     a.data.mkdir(parents=True, exist_ok=True)
     sets = a.sets.split(",")
     subprocess.run(["cargo", "build", "--release", "--package", "rooco-cli"], check=True, cwd=ROOT)
-    subprocess.run(["cargo", "build", "--release", "--package", "rooco", "--all-features", "--example", "parse_only", "--example", "generate"], check=True, cwd=ROOT)
+    subprocess.run(["cargo", "build", "--release", "--package", "rooco", "--all-features", "--example", "parse_only", "--example", "generate", "--example", "in_memory"], check=True, cwd=ROOT)
     if not (a.data / "venv").exists():
         subprocess.run([sys.executable, "-m", "venv", a.data / "venv"], check=True)
         subprocess.run([a.data / "venv/bin/pip", "install", "--quiet"] + RIVALS, check=True)
@@ -164,8 +212,8 @@ def main():
             f"gains nothing; best of {a.repeat}. CPU seconds include start-up and imports. Step sizes are not matched between programs: this is speed, not quality. {used}.", ""]
     path = ROOT / "bench/RESULTS.md"
     text = path.read_text() if path.exists() else "# Measured results\n\nEvery table names the command that makes it.\n\n"
-    text = re.sub(r"## Speed\n.*?(?=\n## |\Z)", "", text, flags=re.S).rstrip() + "\n\n" + "\n".join(head + lines).rstrip() + "\n"
-    path.write_text(text)
+    text = replace(text, "Speed", head + lines)
+    path.write_text(replace(text, "Speed in memory", in_memory(a.data, sets)))
 
 
 if __name__ == "__main__":

@@ -33,8 +33,8 @@ pub fn ogd<L: Loss>(task: Task<L>, lambda: f64, c: f64) -> Result<Sgd<L>> {
 /// ```
 ///
 /// *Guarantee*: none of the paper. For quadratics and matrix-minorant losses the bound of [`frozen_sgd`](super::frozen_sgd)
-/// covers all but the last rounds (theory T7b). *Measured*: never far from the best method tried; a λ ten times too small
-/// costs 20 to 40 %, one ten times too large can ruin it. *Memory*: O(d). No horizon.
+/// covers all but the last rounds (theory T7b). *Measured* (`rooco lab run wrong-constants`): a λ that is too small costs
+/// little, one that is too large can ruin it. *Memory*: O(d). No horizon.
 pub fn sgd<L: Loss>(task: Task<L>, c: Curvature, cap: Cap) -> Result<Sgd<L>> {
     let steps = Steps::over_lambda_t(2.0, c.lambda(), cap.value(&c));
     Sgd::new(task, Box::new(Fresh), Box::new(steps), Play::Average { gamma: 3.0 })
