@@ -54,8 +54,8 @@ fn draw(mode: &str, horizon: u64) -> Result<Box<dyn Draw>> {
         "naive" => Box::new(Reservoir::new(horizon, draws)?),
         "planned" => Box::new(Reservoir::planned(horizon, draws)?),
         "planned, no prefetch" => {
-            let replays = Reservoir::replays(horizon, draws)?;
-            Box::new(Reservoir::with_store(replays.clone(), MemoryStore::new(replays)?.fetching_ahead(0))?)
+            let store = MemoryStore::new(Reservoir::replays(horizon, draws)?)?;
+            Box::new(Reservoir::with_store(store.fetching(false))?)
         }
         "disk, 256 MiB" => Box::new(Reservoir::on_disk(horizon, draws, directory, MEMORY)?),
         "mixture, naive" => Box::new(Mixture::new(horizon, draws)?),
@@ -65,14 +65,13 @@ fn draw(mode: &str, horizon: u64) -> Result<Box<dyn Draw>> {
     })
 }
 
-/// User + system seconds, and the peak of resident memory in MiB.
+/// CPU seconds (user and system), and the peak of resident memory in MiB.
 fn used() -> (f64, f64) {
-    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux");
-    let field: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-    let ticks: f64 = field[11].parse::<f64>().unwrap() + field[12].parse::<f64>().unwrap();
-    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let text = |file: &str| std::fs::read_to_string(file).expect("Linux");
+    let nanoseconds: f64 = text("/proc/self/schedstat").split_whitespace().next().unwrap().parse().unwrap();
+    let status = text("/proc/self/status");
     let peak = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).unwrap();
-    (ticks / 100.0, peak.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1024.0)
+    (nanoseconds / 1e9, peak.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1024.0)
 }
 
 /// One pass in this process.

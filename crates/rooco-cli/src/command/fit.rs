@@ -68,8 +68,9 @@ pub struct Arguments {
     pub l: Option<f64>,
 
     /// T, the number of rows that will be learned from. Counted first if the algorithm needs it and the data can be read twice.
-    #[arg(long, value_name = "T")]
-    pub horizon: Option<u64>,
+    /// `doubling` if nobody knows: reservoir-sgd and provable then keep every row, and no theorem covers them.
+    #[arg(long, value_name = "T|doubling", value_parser = parse_horizon)]
+    pub horizon: Option<Horizon>,
 
     /// n₀ of frozen-sgd: the rounds at the end in which nothing is learned.
     #[arg(long, value_name = "N")]
@@ -133,6 +134,25 @@ pub struct Arguments {
     /// No progress line.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// What is known of T.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Horizon {
+    /// T.
+    Rows(u64),
+    /// Nothing: it doubles as rows come.
+    Doubling,
+}
+
+fn parse_horizon(text: &str) -> std::result::Result<Horizon, String> {
+    match text {
+        "doubling" => Ok(Horizon::Doubling),
+        _ => match text.parse() {
+            Ok(rows) if rows > 0 => Ok(Horizon::Rows(rows)),
+            _ => Err("write the number of rows, or doubling".into()),
+        },
+    }
 }
 
 /// Runs the pass, writes the model, prints the summary.
@@ -263,6 +283,15 @@ fn shuffled(a: &Arguments, mut stream: Box<dyn Stream>, options: &mut fit::Optio
 
 /// Where past rows wait.
 fn memory(a: &Arguments) -> Result<Memory> {
+    if a.horizon == Some(Horizon::Doubling) {
+        if !matches!(a.reservoir.as_str(), "auto" | "memory") {
+            bail!(
+                "--horizon doubling keeps every row in memory, because any may be drawn again: leave --reservoir {} out",
+                a.reservoir
+            );
+        }
+        return Ok(Memory::Doubling);
+    }
     let bytes = a.memory.unwrap_or_else(|| half_of_the_memory().unwrap_or(1 << 30));
     let directory = |given: Option<&str>| match (given, a.resume.as_ref().or(a.checkpoint.as_ref())) {
         (Some(dir), _) => PathBuf::from(dir),
@@ -314,14 +343,26 @@ fn half_of_the_memory() -> Option<usize> {
 
 /// T: given, or counted in a first pass over the data if the algorithm needs it.
 fn horizon(a: &Arguments, algorithm: Choice) -> Result<Option<u64>> {
-    // A shuffle counts the rows anyway.
-    if a.horizon.is_some() || !algorithm.needs_horizon() || a.shuffle {
-        return Ok(a.horizon);
+    match a.horizon {
+        Some(Horizon::Rows(rows)) => return Ok(Some(rows)),
+        Some(Horizon::Doubling) if !algorithm.needs_horizon() => {
+            bail!("--horizon doubling: {} needs no horizon; leave it out", algorithm.name())
+        }
+        Some(Horizon::Doubling) => return Ok(None),
+        // A shuffle counts the rows anyway.
+        None if !algorithm.needs_horizon() || a.shuffle => return Ok(None),
+        None => {}
     }
     if !a.data.can_be_read_again() {
+        let doubling = match a.algorithm.as_str() {
+            "reservoir-sgd" | "provable" => {
+                ", let it grow with --horizon doubling (every row stays in memory, and no theorem covers it)"
+            }
+            _ => "",
+        };
         bail!(
             "{} must know the number of rows before the first one, and standard input can be read only once: give --horizon T, put \
-             the data in a file, or use an algorithm without a horizon (auto, sgd, ogd)",
+             the data in a file, which is counted first{doubling}, or use an algorithm without a horizon (auto, sgd, ogd)",
             algorithm.name()
         );
     }

@@ -152,7 +152,17 @@ fn standard_input_predictions_and_reservoirs() {
     ok_with_input(d, &["fit", "-", "-m", "stdin.model"], text.as_bytes());
     assert!(std::fs::read(d.join("file.model")).unwrap() == std::fs::read(d.join("stdin.model")).unwrap());
     assert_eq!(std::fs::read_to_string(d.join("p.txt")).unwrap().lines().count(), 800);
-    // A pipe has no length: the reservoir must be told one.
+    // A pipe has no length: the reservoir must be told one, or do without.
+    let constants = ["fit", "-", "--algorithm", "reservoir-sgd", "--lambda", "0.5", "--beta", "20", "--domain", "ball:4"];
+    let out = ok_with_input(d, &[&constants[..], &["--horizon", "doubling"]].concat(), text.as_bytes());
+    assert!(out.contains("no theorem covers a horizon that doubles"), "{out}");
+    let message =
+        error(d, &["fit", "r.svm", "--algorithm", "mixture-sgd", "--lambda", "0.5", "--beta", "20", "--horizon", "doubling"]);
+    assert!(message.contains("reservoir-sgd and provable"), "{message}");
+    let message = error(d, &["fit", "r.svm", "--algorithm", "provable", "--horizon", "doubling", "--reservoir", "disk"]);
+    assert!(message.contains("every row in memory"), "{message}");
+    let message = error(d, &["fit", "r.svm", "--algorithm", "sgd", "--horizon", "doubling"]);
+    assert!(message.contains("needs no horizon"), "{message}");
     let out = {
         use std::io::Write;
         let mut child = rooco()
@@ -166,5 +176,8 @@ fn standard_input_predictions_and_reservoirs() {
         child.wait_with_output().unwrap()
     };
     assert_eq!(out.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&out.stderr).contains("--horizon"));
+    let message = String::from_utf8_lossy(&out.stderr).into_owned();
+    for way_out in ["--horizon T", "in a file, which is counted first", "--horizon doubling"] {
+        assert!(message.contains(way_out), "{message}");
+    }
 }

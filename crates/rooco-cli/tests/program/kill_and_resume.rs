@@ -15,17 +15,31 @@ fn sigkill_and_resume_give_the_same_bytes() {
     let text = libsvm(3000, 11);
     let lines: Vec<&str> = text.lines().collect();
     write(d, "r.svm", &text);
-    let constants = ["--domain", "ball:4", "--lambda", "0.5", "--beta", "20", "--horizon", "2800", "--holdout", "0.1"];
-    for (k, name) in ["auto", "sgd", "ogd", "reservoir-sgd", "mixture-sgd", "saga-sgd", "provable-average", "algorithm-2-prime"]
-        .iter()
-        .enumerate()
-    {
-        let mut args = vec!["fit", "-", "--algorithm", name, "--seed", "3"];
-        if *name != "auto" {
+    let constants = ["--domain", "ball:4", "--lambda", "0.5", "--beta", "20"];
+    let (known, unknown) = (&["--horizon", "2800"][..], &["--horizon", "doubling"][..]);
+    let disk = &["--horizon", "2800", "--reservoir", "disk", "--memory", "64KiB"][..];
+    let sample = &["--horizon", "2800", "--reservoir", "sample:100"][..];
+    let runs = [
+        ("auto", &[][..]),
+        ("sgd", &[]),
+        ("ogd", &[]),
+        ("reservoir-sgd", known),
+        ("reservoir-sgd", disk),
+        ("reservoir-sgd", sample),
+        ("reservoir-sgd", unknown),
+        ("mixture-sgd", known),
+        ("mixture-sgd", disk),
+        ("saga-sgd", known),
+        ("saga-sgd", disk),
+        ("provable-average", disk),
+        ("algorithm-2-prime", known),
+    ];
+    for (k, (name, extra)) in runs.into_iter().enumerate() {
+        let mut args = vec!["fit", "-", "--algorithm", name, "--seed", "3", "--holdout", "0.1"];
+        if name != "auto" {
             args.extend(constants);
-        } else {
-            args.extend(["--holdout", "0.1"]);
         }
+        args.extend(extra);
         let with = |extra: &[&'static str]| -> Vec<&str> { args.iter().copied().chain(extra.iter().copied()).collect() };
         ok_with_input(d, &with(&["-m", "whole"]), text.as_bytes());
 
@@ -52,10 +66,98 @@ fn sigkill_and_resume_give_the_same_bytes() {
         child.wait().unwrap();
         assert!(!d.join("killed").exists(), "{name}: a killed run left a model");
 
+        let _ = std::fs::remove_file(d.join("resumed"));
         ok_with_input(d, &with(&["-m", "resumed", "--resume", "c"]), text.as_bytes());
         let same = std::fs::read(d.join("whole")).unwrap() == std::fs::read(d.join("resumed")).unwrap();
-        assert!(same, "{name}: the resumed run gives another model");
+        assert!(same, "{name} {extra:?}: the resumed run gives another model");
+        assert!(!d.join("c.reservoir").exists(), "{name} {extra:?}: a finished run leaves its waiting rows");
     }
+}
+
+/// Where the rows wait changes no byte of the model.
+#[test]
+fn every_store_gives_the_same_model() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    write(d, "r.svm", &libsvm(3000, 11));
+    for name in ["reservoir-sgd", "provable", "mixture-sgd", "provable-average", "saga-sgd"] {
+        let mut models = Vec::new();
+        for extra in [&["--reservoir", "memory"][..], &["--reservoir", "disk:here", "--memory", "64KiB"], &["--memory", "64KiB"]]
+        {
+            let mut args =
+                vec!["fit", "r.svm", "--algorithm", name, "--domain", "ball:4", "--lambda", "0.5", "--beta", "20", "-m", "m"];
+            args.extend(extra);
+            ok(d, &args);
+            models.push(std::fs::read(d.join("m")).unwrap());
+            assert!(!d.join("here").exists());
+        }
+        assert!(models[0] == models[1] && models[0] == models[2], "{name}");
+    }
+}
+
+/// Starts a run with its rows on disk, spoils the directory halfway, and gives the message. An older model must survive.
+#[cfg(unix)]
+fn spoiled(d: &std::path::Path, spoil: impl Fn(&std::path::Path)) -> String {
+    let text = libsvm(6000, 12);
+    let (first, rest) = text.split_at(text.len() / 2);
+    write(d, "m", "an older model");
+    let mut child = rooco()
+        .args(["fit", "-", "--algorithm", "reservoir-sgd", "--domain", "ball:4", "--lambda", "0.5", "--beta", "20", "-m", "m"])
+        .args(["--horizon", "6000", "--reservoir", "disk:rows", "--memory", "64KiB"])
+        .current_dir(d)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(first.as_bytes()).unwrap();
+    pipe.flush().unwrap();
+    let rows = d.join("rows");
+    let started = Instant::now();
+    let waiting = || {
+        std::fs::read_dir(&rows)
+            .map_or(0, |files| files.flatten().filter(|f| f.file_name().to_str().is_some_and(|f| f.starts_with("rows-"))).count())
+    };
+    while waiting() < 5 {
+        assert!(started.elapsed() < Duration::from_secs(60), "no rows on disk");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    spoil(&rows);
+    let _ = pipe.write_all(rest.as_bytes());
+    drop(pipe);
+    let out = child.wait_with_output().unwrap();
+    let message = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert_eq!(out.status.code(), Some(2), "{message}");
+    assert_eq!(std::fs::read_to_string(d.join("m")).unwrap(), "an older model");
+    let left: Vec<_> =
+        std::fs::read_dir(d).unwrap().flatten().map(|f| f.file_name()).filter(|f| f != "m" && f != "rows").collect();
+    assert!(left.is_empty(), "{left:?} left behind");
+    message
+}
+
+#[cfg(unix)]
+#[test]
+fn a_removed_directory_is_a_clear_error_and_the_old_model_stays() {
+    let dir = tempdir().unwrap();
+    let message = spoiled(dir.path(), |rows| std::fs::remove_dir_all(rows).unwrap());
+    assert!(message.contains("rows-") && message.contains("removed while the program ran"), "{message}");
+}
+
+/// `/dev/full` behaves as a disk without room.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_a_clear_error_and_the_old_model_stays() {
+    let dir = tempdir().unwrap();
+    let message = spoiled(dir.path(), |rows| {
+        for file in std::fs::read_dir(rows).unwrap().flatten() {
+            if file.file_name().to_str().unwrap().starts_with("rows-") {
+                let _ = std::fs::remove_file(file.path());
+                std::os::unix::fs::symlink("/dev/full", file.path()).unwrap();
+            }
+        }
+    });
+    assert!(message.contains("rows-"), "{message}");
 }
 
 #[test]

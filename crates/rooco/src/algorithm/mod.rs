@@ -45,7 +45,7 @@ pub use named::{Algorithm, Memory, Settings};
 pub use ogd::{ogd, sgd, sgd_with_replacement};
 pub use provable::{Unbiased, mixture_sgd, provable, provable_from};
 pub use reservoir_sgd::{reservoir_sgd, reservoir_sgd_from};
-pub use saga_sgd::{SagaSgd, saga_sgd};
+pub use saga_sgd::{SagaSgd, saga_sgd, saga_sgd_from};
 pub use sgd::{Pull, Round, Sgd, Task};
 pub use sgd_without_replacement::{sgd_without_replacement, tau};
 

@@ -1,7 +1,7 @@
 //! The algorithms by name, for the command line, the lab and Python.
 
 use super::*;
-use crate::draw::{Draw, Draws, Keep, Sample};
+use crate::draw::{Doubling, Draw, Draws, Keep, Sample};
 use crate::error::Error;
 use crate::loss::Loss;
 
@@ -47,6 +47,9 @@ pub enum Memory {
     Keep(Keep),
     /// Only a uniform sample of so many past rows is kept. No theorem covers it.
     Sample(usize),
+    /// T is not known: every row is kept in memory, and the horizon of the draws doubles as rows come ([`Doubling`]). The steps
+    /// are those of T = ∞, and their counter goes on. No theorem covers it.
+    Doubling,
 }
 
 impl Default for Memory {
@@ -60,10 +63,16 @@ impl Memory {
         match (self, kind) {
             (Memory::Keep(keep), kind) => kind.draw(horizon, Draws::seeded(seed), keep),
             (Memory::Sample(size), Unbiased::Reservoir) => Ok(Box::new(Sample::new(horizon, *size, seed)?)),
-            (Memory::Sample(_), Unbiased::Mixture) => {
-                Err(Error::Unsupported("a bounded sample goes with the reservoir draw only, not with the mixture".into()))
-            }
+            (Memory::Doubling, Unbiased::Reservoir) => Ok(Box::new(Doubling::new(Draws::seeded(seed)))),
+            (_, Unbiased::Mixture) => Err(self.refused()),
         }
+    }
+
+    fn refused(&self) -> Error {
+        let what = if let Memory::Sample(_) = self { "a bounded sample of the past" } else { "a horizon that doubles" };
+        Error::Unsupported(format!(
+            "{what} goes with the reservoir draw only, not with the mixture; choose reservoir-sgd or provable"
+        ))
     }
 }
 
@@ -172,7 +181,19 @@ impl Algorithm {
         let need = |what: &'static str, value: Option<f64>| {
             value.ok_or_else(|| Error::Unsupported(format!("{} needs {what}; give it, or measure it first", self.name())))
         };
-        let horizon = || need("the number of rows T", s.horizon.map(|t| t as f64)).map(|t| t as u64);
+        // With T = ∞ the steps of Theorem 1 are min{λ/β², 2/(λt)}; what depends on T in another way has no such limit.
+        let doubles = s.memory == Memory::Doubling && matches!(self, Algorithm::ReservoirSgd | Algorithm::Provable);
+        if s.memory == Memory::Doubling && !doubles {
+            return Err(Error::Unsupported(format!(
+                "{} has no form without a known T; a horizon that doubles goes with reservoir-sgd and provable",
+                self.name()
+            )));
+        }
+        let horizon = || match s.horizon {
+            Some(horizon) => Ok(horizon),
+            None if doubles => Ok(u64::MAX),
+            None => need("the number of rows T", None).map(|_| 0),
+        };
         let beta = || need("β", s.beta);
         let curvature = || {
             let c = Curvature::new(beta()?, need("λ", s.lambda)?)?;
@@ -193,7 +214,10 @@ impl Algorithm {
             Algorithm::Ogd => Box::new(ogd(task, need("λ", s.lambda)?, 1.0)?),
             Algorithm::Ogd2 => Box::new(ogd(task, need("λ", s.lambda)?, 2.0)?),
             Algorithm::MixtureSgd => Box::new(reservoir_sgd_from(task, curvature()?, horizon()?, draw(Unbiased::Mixture)?)?),
-            Algorithm::SagaSgd => Box::new(saga_sgd(task, curvature()?, cap, horizon()?, Draws::seeded(s.seed))?),
+            Algorithm::SagaSgd => {
+                let Memory::Keep(keep) = &s.memory else { return Err(s.memory.refused()) };
+                Box::new(saga_sgd_from(task, curvature()?, cap, horizon()?, Draws::seeded(s.seed), keep)?)
+            }
             Algorithm::FrozenSgd => {
                 let n0 = need("n₀, the rounds to freeze", s.n0.map(|n| n as f64))? as u64;
                 Box::new(frozen_sgd(task, curvature()?, FrozenSteps::Capped, n0, None, horizon()?)?)

@@ -3,7 +3,7 @@
 use super::sgd::{Task, check_finite};
 use super::{Cap, Curvature, Learner, Played};
 use crate::domain::Domain;
-use crate::draw::{Draws, Past};
+use crate::draw::{Draws, Keep, Mixture, Store};
 use crate::error::{Error, Result};
 use crate::gradient::Gradient;
 use crate::loss::Loss;
@@ -26,65 +26,42 @@ use crate::weights::{Averaging, Seen, Weights};
 ///
 /// *Guarantee*: none. ĝ_t is unbiased for ∇F(w_t), but the table remembers the whole past, so the stability proof does not
 /// carry over (open). *Measured* (`rooco lab run variance-reduction`): the error of the last model falls far more than the regret.
-/// *Memory*: all rows, and of their gradients the coefficient of x (one number a row and output). What the gradient has
-/// besides, such as L2, is not stored: it enters as it is, which keeps ĝ_t unbiased. Gradients that are not along x (explicit
-/// quadratics) are stored whole. *Time*: two gradients and O(d) a round, for the mean of the table is dense.
+/// *Memory*: the rows that a later round replays, as for [`Mixture`] (at most about T/4 at a time; fewer on disk), and
+/// the table. Of a gradient along x, the case of all linear models, the table holds its coefficient: **one number a row** and output.
+/// It grows with t, because a_r may be asked for until the last replay of row r, and afterwards it stays in the mean; but that needs
+/// the sum only, which is d numbers. What the gradient has besides, such as L2, is not stored: it enters as it is, which keeps
+/// ĝ_t unbiased. Gradients that are not along x (explicit quadratics) are stored whole, d numbers a row. *Time*: two gradients
+/// and O(d) a round, for the mean of the table is dense.
 pub struct SagaSgd<L> {
     loss: L,
     domain: Box<dyn Domain>,
     /// (α/2)‖w‖² joins the gradient, not the reported loss.
     alpha: f64,
     steps: Steps,
-    horizon: u64,
-    draws: Draws,
+    /// The past rows and the draws.
+    store: Box<dyn Store>,
     w: Weights,
     t: u64,
-    past: Past,
-    /// a_j: the coefficients along x_j, K a row.
-    along_x: Vec<f64>,
-    /// a_j of losses whose gradient is dense: d a row. Empty for linear models.
-    dense: Vec<f64>,
-    /// Σ a_j, written out.
-    sum: Vec<f64>,
+    table: Table,
     g: Gradient,
     g_past: Gradient,
 }
 
-/// Builds the mixture with a SAGA table; see [`SagaSgd`].
-pub fn saga_sgd<L: Loss>(task: Task<L>, c: Curvature, cap: Cap, horizon: u64, draws: Draws) -> Result<SagaSgd<L>> {
-    if horizon == 0 {
-        return Err(Error::Empty);
-    }
-    let (task, alpha) = task.plain()?;
-    let Task { loss, domain, w1, .. } = task;
-    let outputs = loss.outputs();
-    let mut w = Weights::new(w1).with_outputs(outputs).with_average(Averaging::Poly(3.0));
-    if domain.needs_norm() || loss.needs_norm() {
-        w = w.with_norm();
-    }
-    Ok(SagaSgd {
-        alpha,
-        steps: Steps::over_lambda_t(2.0, c.lambda(), cap.value(&c)),
-        horizon,
-        draws,
-        w,
-        t: 0,
-        past: Past::default(),
-        along_x: Vec::new(),
-        dense: Vec::new(),
-        sum: Vec::new(),
-        g: Gradient::new(outputs),
-        g_past: Gradient::new(outputs),
-        loss,
-        domain,
-    })
+/// a_1..a_t: the last gradient of each row.
+#[derive(Default)]
+struct Table {
+    /// The coefficients along x_j, K a row.
+    along_x: Vec<f64>,
+    /// For losses whose gradient is dense: d a row. Empty for linear models.
+    dense: Vec<f64>,
+    /// Σ a_j, written out.
+    sum: Vec<f64>,
 }
 
-impl<L: Loss> SagaSgd<L> {
-    /// Replaces a_j by the gradient g (or adds it, if j is new) and keeps the sum of the table.
-    fn remember(&mut self, j: usize, past: bool) {
-        let (k, d) = (self.g.along_x.len(), self.w.dim());
-        let g = if past { &self.g_past } else { &self.g };
+impl Table {
+    /// Replaces a_j by the gradient g on the row of x (or adds it, if j is new) and keeps the sum.
+    fn put(&mut self, j: usize, g: &Gradient, x: Features<'_>) {
+        let (k, d) = (g.along_x.len(), self.sum.len());
         let dense = g.dense_part();
         if j * k == self.along_x.len() {
             self.along_x.resize((j + 1) * k, 0.0);
@@ -92,13 +69,12 @@ impl<L: Loss> SagaSgd<L> {
                 self.dense.resize((j + 1) * d, 0.0);
             }
         }
-        let table = &mut self.along_x[j * k..(j + 1) * k];
-        let change: Vec<f64> = g.along_x.iter().zip(table.iter()).map(|(new, old)| new - old).collect();
-        table.copy_from_slice(&g.along_x);
-        if change.iter().any(|&c| c != 0.0) {
-            for (i, value) in self.past.get(j).x.iter() {
-                for (o, c) in change.iter().enumerate() {
-                    self.sum[i * k + o] += c * value;
+        for (o, (old, &new)) in self.along_x[j * k..(j + 1) * k].iter_mut().zip(&g.along_x).enumerate() {
+            let change = new - *old;
+            *old = new;
+            if change != 0.0 {
+                for (i, value) in x.iter() {
+                    self.sum[i * k + o] += change * value;
                 }
             }
         }
@@ -111,17 +87,53 @@ impl<L: Loss> SagaSgd<L> {
         }
     }
 
-    /// w ← w - c·(a_r as stored), the table's part of the estimate.
-    fn add_stored(&mut self, c: f64, r: usize) {
-        let (k, d) = (self.g.along_x.len(), self.w.dim());
-        let a: Vec<f64> = self.along_x[r * k..(r + 1) * k].iter().map(|a| -c * a).collect();
+    /// w ← w + c·a_j, on the row of x.
+    fn add_to(&self, c: f64, j: usize, x: Features<'_>, w: &mut Weights) {
+        let (k, d) = (w.outputs(), self.sum.len());
+        let a: Vec<f64> = self.along_x[j * k..(j + 1) * k].iter().map(|a| c * a).collect();
         if a.iter().any(|&a| a != 0.0) {
-            self.w.add(&a, self.past.get(r).x);
+            w.add(&a, x);
         }
         if !self.dense.is_empty() {
-            self.w.add_dense(-c, &self.dense[r * d..(r + 1) * d]);
+            w.add_dense(c, &self.dense[j * d..(j + 1) * d]);
         }
     }
+}
+
+/// Builds the mixture with a SAGA table; see [`SagaSgd`].
+pub fn saga_sgd<L: Loss>(task: Task<L>, c: Curvature, cap: Cap, horizon: u64, draws: Draws) -> Result<SagaSgd<L>> {
+    saga_sgd_from(task, c, cap, horizon, draws, &Keep::Planned)
+}
+
+/// [`saga_sgd`] with the past rows where `keep` says.
+pub fn saga_sgd_from<L: Loss>(
+    task: Task<L>,
+    c: Curvature,
+    cap: Cap,
+    horizon: u64,
+    draws: Draws,
+    keep: &Keep,
+) -> Result<SagaSgd<L>> {
+    let store = keep.store(Mixture::replays(horizon, draws)?)?;
+    let (task, alpha) = task.plain()?;
+    let Task { loss, domain, w1, .. } = task;
+    let outputs = loss.outputs();
+    let mut w = Weights::new(w1).with_outputs(outputs).with_average(Averaging::Poly(3.0));
+    if domain.needs_norm() || loss.needs_norm() {
+        w = w.with_norm();
+    }
+    Ok(SagaSgd {
+        alpha,
+        steps: Steps::over_lambda_t(2.0, c.lambda(), cap.value(&c)),
+        store,
+        w,
+        t: 0,
+        table: Table::default(),
+        g: Gradient::new(outputs),
+        g_past: Gradient::new(outputs),
+        loss,
+        domain,
+    })
 }
 
 impl<L: Loss> Learner for SagaSgd<L> {
@@ -130,16 +142,16 @@ impl<L: Loss> Learner for SagaSgd<L> {
     }
 
     fn observe(&mut self, z: Row<'_>) -> Result<Played> {
-        let t = self.t + 1;
-        if t > self.horizon {
-            return Err(Error::HorizonExceeded { horizon: self.horizon });
+        let (t, horizon) = (self.t + 1, self.store.replays().horizon());
+        if t > horizon {
+            return Err(Error::HorizonExceeded { horizon });
         }
         let features = self.loss.features(z.x);
         if let Some(d) = self.domain.dim().filter(|&d| features * self.loss.outputs() > d) {
             return Err(Error::Dimension { what: format!("row {t}"), expected: d, found: features });
         }
         self.w.grow(features);
-        self.sum.resize(self.w.dim(), 0.0);
+        self.table.sum.resize(self.w.dim(), 0.0);
 
         let seen = Seen::new(z.x);
         let loss = self.loss.value(&self.w.level_at(1, &seen), z);
@@ -148,31 +160,29 @@ impl<L: Loss> Learner for SagaSgd<L> {
         check_finite(t, z, loss, Some(&self.g))?;
 
         let eta = self.steps.eta(t);
+        let p = (t - 1) as f64 / horizon as f64;
         if self.alpha > 0.0 {
             // Everything is taken at w_t: the fresh gradient carries the whole pull, whatever its share is.
-            let p = if t == 1 { 0.0 } else { (t - 1) as f64 / self.horizon as f64 };
             self.g.along_w += self.alpha / (1.0 - p);
         }
-        if t == 1 {
-            Gradient::step(&mut self.w, &[(eta, &self.g, &seen)], self.loss.anchor());
-        } else {
-            let r = self.draws.past(t, self.horizon)? as usize - 1;
-            let p = (t - 1) as f64 / self.horizon as f64;
+        if let Some((r, past)) = self.store.replay(t)? {
+            let r = r as usize - 1;
             self.g_past.clear();
-            let past = self.past.get(r);
             let seen_past = Seen::new(past.x);
             self.loss.gradient(&self.w.level_at(0, &seen_past), past, &mut self.g_past);
             let parts = [(eta * (1.0 - p), &self.g, &seen), (eta * p, &self.g_past, &seen_past)];
             Gradient::step(&mut self.w, &parts, self.loss.anchor());
-            self.add_stored(-eta * p, r);
-            self.w.add_dense(-eta * p / (t - 1) as f64, &self.sum);
-            self.remember(r, true);
+            self.table.add_to(eta * p, r, past.x, &mut self.w);
+            self.w.add_dense(-eta * p / (t - 1) as f64, &self.table.sum);
+            self.table.put(r, &self.g_past, past.x);
+        } else {
+            Gradient::step(&mut self.w, &[(eta, &self.g, &seen)], self.loss.anchor());
         }
         self.domain.project_weights(&mut self.w);
         self.w.average(t + 1);
         self.w.settle();
-        self.past.push(z);
-        self.remember(t as usize - 1, false);
+        self.table.put(t as usize - 1, &self.g, z.x);
+        self.store.keep(t, z)?;
         self.t = t;
         Ok(Played { t, loss })
     }
@@ -193,20 +203,32 @@ impl<L: Loss> Learner for SagaSgd<L> {
         let mut s = State::default();
         s.put_u64("rounds", [self.t]);
         s.put_all("w.", self.w.save());
-        s.put_all("past.", self.past.save());
-        s.put_f64("along_x", self.along_x.clone());
-        s.put_f64("dense", self.dense.clone());
-        s.put_f64("sum", self.sum.clone());
+        s.put_all("past.", self.store.save(self.t));
+        s.put_f64("along_x", self.table.along_x.clone());
+        s.put_f64("dense", self.table.dense.clone());
+        s.put_f64("sum", self.table.sum.clone());
         s
     }
 
     fn load(&mut self, state: &State) -> Result<()> {
+        let t = state.counter("rounds")?;
+        let horizon = self.store.replays().horizon();
+        if t > horizon {
+            return Err(Error::HorizonExceeded { horizon });
+        }
         self.w.load(&state.part("w."))?;
-        self.past = Past::load(&state.part("past."))?;
-        self.along_x = state.f64("along_x")?.to_vec();
-        self.dense = state.f64("dense")?.to_vec();
-        self.sum = state.f64("sum")?.to_vec();
-        self.t = state.counter("rounds")?;
+        self.store.load(t, &state.part("past."))?;
+        let vector = |name| state.f64(name).map(<[f64]>::to_vec);
+        self.table = Table { along_x: vector("along_x")?, dense: vector("dense")?, sum: vector("sum")? };
+        self.t = t;
         Ok(())
+    }
+
+    fn checkpoint(&mut self) -> Result<()> {
+        self.store.checkpoint()
+    }
+
+    fn checkpointed(&mut self) -> Result<()> {
+        self.store.checkpointed()
     }
 }

@@ -252,25 +252,24 @@ impl<L: Loss> Learner for Sgd<L> {
             return Ok(Played { t, loss });
         }
 
-        // Line 4: ĝ_t, the gradient at the iterate w_t on the row or rows that the draw chose. The row is checked before
-        // anything is drawn, so that a refused row leaves no trace.
+        // Line 4: ĝ_t, the gradient at the iterate w_t on the row or rows that the draw chose. If z_t is one of them and w_t
+        // is played, loss and gradient come from one look at it. A refused row leaves no trace: the next one is drawn the same.
         let seen = Seen::new(z.x);
         let w = self.w.level_at(0, &seen);
         self.g.clear();
-        let at_once = level == 0 && self.draw.is_fresh();
+        let drawn = self.draw.draw(t, z)?;
+        let own = !matches!(drawn, Drawn::One { j, .. } if j != t);
+        let at_once = own && level == 0;
         let loss = match at_once {
             true => self.loss.value_and_gradient(&w, z, &mut self.g),
             false => self.loss.value(&self.w.level_at(level, &seen), z),
         };
         check_finite(t, z, loss, Some(&self.g))?;
-        let drawn = self.draw.draw(t, z)?;
+        if own && !at_once {
+            self.loss.gradient(&w, z, &mut self.g);
+        }
         let (j, seen_past) = match drawn {
-            Drawn::One { j, .. } if j == t => {
-                if !at_once {
-                    self.loss.gradient(&w, z, &mut self.g);
-                }
-                (j, None)
-            }
+            Drawn::One { j, .. } if own => (j, None),
             Drawn::One { j, z: z_prime } => {
                 let seen = Seen::new(z_prime.x);
                 self.loss.gradient(&self.w.level_at(0, &seen), z_prime, &mut self.g);
@@ -279,7 +278,6 @@ impl<L: Loss> Learner for Sgd<L> {
             Drawn::Two { r, past, .. } => {
                 let seen = Seen::new(past.x);
                 self.g_past.clear();
-                self.loss.gradient(&w, z, &mut self.g);
                 self.loss.gradient(&self.w.level_at(0, &seen), past, &mut self.g_past);
                 (r, Some(seen))
             }

@@ -1,7 +1,9 @@
-//! One file of records that wait for a block of rounds: appended to through a buffer, read once, from front to back.
+//! The records that wait for one block of rounds: in memory as long as there is room, then in a file that is appended to, and
+//! read once, from front to back.
 //!
-//! A record is a word (round within the block, kind, number of words that follow) and those words, all little-endian. The
-//! length of the file and a checksum are kept in memory, so that a file that was cut, changed or lost is noticed.
+//! A record is a head word, which knows how many words follow, and those words. Words are `f64` because most of them are:
+//! a row is then lent from where it was read to. The files are in the byte order of the machine. Their length and a checksum
+//! are kept in memory, so that a file that was cut, changed or lost is noticed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -9,32 +11,25 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-/// The bit of a record's head that tells two kinds of records apart.
-const KIND: u64 = 1 << 63;
-
 /// Fletcher's sums over 64-bit words: two additions a word, and no single changed, lost or exchanged word goes unseen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sum(pub u64, pub u64);
 
 impl Sum {
-    fn add(&mut self, bytes: &[u8]) {
-        for word in bytes.chunks_exact(8) {
-            self.0 = self.0.wrapping_add(to_word(word)).wrapping_add(1);
+    fn add(&mut self, words: &[f64]) {
+        for word in words {
+            self.0 = self.0.wrapping_add(word.to_bits()).wrapping_add(1);
             self.1 = self.1.wrapping_add(self.0);
         }
     }
 }
 
-/// Eight bytes as a number.
-#[inline]
-pub(super) fn to_word(bytes: &[u8]) -> u64 {
-    u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
-}
-
 /// A failure of the store on disk, with the way out.
 pub(super) fn failed(file: &Path, doing: &str, error: &io::Error) -> Error {
     let way_out = match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space there, or name a directory with more room",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            "free some space there, or name a directory with more room"
+        }
         io::ErrorKind::NotFound => "it was removed while the program ran; start again, or give a directory that nobody cleans up",
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "name a directory that you may write to",
         _ => "check the disk, or name another directory",
@@ -43,7 +38,7 @@ pub(super) fn failed(file: &Path, doing: &str, error: &io::Error) -> Error {
 }
 
 /// A file that does not hold what was written to it.
-fn damaged(file: &Path, how: String) -> Error {
+pub(super) fn damaged(file: &Path, how: String) -> Error {
     Error::Store {
         file: file.to_owned(),
         what: format!("{how}; something else changed the file, or the disk failed. Start again from the beginning"),
@@ -54,12 +49,16 @@ fn damaged(file: &Path, how: String) -> Error {
 #[derive(Debug, Default)]
 pub(super) struct BlockFile {
     pub path: PathBuf,
-    /// Bytes in the file.
+    /// Words in the file.
     pub written: u64,
-    /// Of those bytes.
+    /// Of those words.
     pub sum: Sum,
-    /// Bytes still to be written.
-    pub buffer: Vec<u8>,
+    /// What came after them, in whole records.
+    pub chunks: Vec<Vec<f64>>,
+    /// So many of the words in memory are in the file too.
+    pub flushed: usize,
+    /// Records in memory.
+    pub records: usize,
     /// Written to since the last [`sync`](Self::sync).
     unsynced: bool,
 }
@@ -69,34 +68,29 @@ impl BlockFile {
         BlockFile { path, ..Default::default() }
     }
 
-    /// Bytes in the file and in the buffer.
+    /// Words in memory.
+    pub fn held(&self) -> usize {
+        self.chunks.iter().map(Vec::len).sum()
+    }
+
+    /// Words of all records.
     pub fn len(&self) -> u64 {
-        self.written + self.buffer.len() as u64
+        self.written + (self.held() - self.flushed) as u64
     }
 
-    /// Appends a record of `words` words, which `fill` writes; returns them. Makes room in the buffer first, if it would
-    /// exceed `limit` bytes.
-    #[inline]
-    pub fn append(&mut self, offset: u32, kind: bool, words: usize, limit: usize, fill: impl FnOnce(&mut [u8])) -> Result<&[u8]> {
-        let bytes = 8 * (words + 1);
-        if self.buffer.len() + bytes > limit && !self.buffer.is_empty() {
-            self.flush()?;
-        }
-        if self.buffer.capacity() == 0 {
-            self.buffer.reserve_exact(limit.max(bytes));
-        }
-        let at = self.buffer.len();
-        self.buffer.resize(at + bytes, 0);
-        let head = offset as u64 | (words as u64) << 32 | if kind { KIND } else { 0 };
-        self.buffer[at..at + 8].copy_from_slice(&head.to_le_bytes());
-        let payload = &mut self.buffer[at + 8..];
-        fill(payload);
-        Ok(payload)
+    /// The words that are not in the file, in order.
+    pub fn pending(&self) -> impl Iterator<Item = &[f64]> {
+        let mut skip = self.flushed;
+        self.chunks.iter().map(move |chunk| {
+            let from = skip.min(chunk.len());
+            skip -= from;
+            &chunk[from..]
+        })
     }
 
-    /// Writes the buffer to the file. The file is open only for that long: there may be many.
+    /// Brings the file up to date. It is open only for that long: there may be many.
     pub fn flush(&mut self) -> Result<()> {
-        if self.buffer.is_empty() {
+        if self.pending().all(<[f64]>::is_empty) {
             return Ok(());
         }
         let mut options = OpenOptions::new();
@@ -106,11 +100,14 @@ impl BlockFile {
             options.append(true);
         }
         let mut file = options.open(&self.path).map_err(|e| failed(&self.path, "opening it to write waiting rows", &e))?;
-        file.write_all(&self.buffer).map_err(|e| failed(&self.path, "writing waiting rows", &e))?;
-        self.sum.add(&self.buffer);
-        self.written += self.buffer.len() as u64;
-        self.buffer.clear();
-        self.unsynced = true;
+        let (mut written, mut sum) = (self.written, self.sum);
+        for words in self.pending() {
+            file.write_all(bytemuck::cast_slice(words)).map_err(|e| failed(&self.path, "writing waiting rows", &e))?;
+            sum.add(words);
+            written += words.len() as u64;
+        }
+        (self.written, self.sum, self.unsynced) = (written, sum, true);
+        self.flushed = self.held();
         Ok(())
     }
 
@@ -126,49 +123,52 @@ impl BlockFile {
     }
 
     /// Back to what a checkpoint recorded: later appends are cut off.
-    pub fn restore(path: PathBuf, written: u64, sum: Sum, buffer: Vec<u8>) -> Result<Self> {
+    pub fn restore(path: PathBuf, written: u64, sum: Sum, pending: Vec<f64>) -> Result<Self> {
         if written > 0 {
             let file = OpenOptions::new().write(true).open(&path);
             let file = file.map_err(|e| failed(&path, "opening the rows of the checkpoint", &e))?;
             let found = file.metadata().map_err(|e| failed(&path, "asking for its length", &e))?.len();
-            if found < written {
-                return Err(damaged(&path, format!("the checkpoint needs {written} bytes of it, but only {found} are there")));
+            let needed = written.saturating_mul(8);
+            if found < needed {
+                return Err(damaged(&path, format!("the checkpoint needs {needed} bytes of it, but only {found} are there")));
             }
-            file.set_len(written).map_err(|e| failed(&path, "cutting off what came after the checkpoint", &e))?;
+            file.set_len(needed).map_err(|e| failed(&path, "cutting off what came after the checkpoint", &e))?;
         }
-        Ok(BlockFile { path, written, sum, buffer, unsynced: false })
+        let chunks = if pending.is_empty() { vec![] } else { vec![pending] };
+        Ok(BlockFile { path, written, sum, chunks, ..Default::default() })
     }
 
-    /// Hands every record, in order, to `take(offset, kind, words)`, which answers false if the record cannot be. The buffer
-    /// is handed out too, and stays. `scratch` is the memory to read into.
-    pub fn read(&mut self, scratch: &mut Vec<u8>, chunk: usize, mut take: impl FnMut(u32, bool, &[u8]) -> bool) -> Result<()> {
+    /// Reads the file in pieces of about `piece` words into `words`. After each, `take(words, more)` says how many of them it
+    /// used up; the others stay in front of the next piece.
+    pub fn read(&self, words: &mut Vec<f64>, piece: usize, mut take: impl FnMut(&[f64], bool) -> Result<usize>) -> Result<()> {
+        // What `words` held before is written over, which is cheaper than to clear it first.
+        let mut filled = 0;
         if self.written > 0 {
             let mut file = File::open(&self.path).map_err(|e| failed(&self.path, "opening the waiting rows", &e))?;
             let found = file.metadata().map_err(|e| failed(&self.path, "asking for its length", &e))?.len();
-            if found != self.written {
-                return Err(damaged(&self.path, format!("{} bytes were written to it, but it has {found}", self.written)));
+            if found != 8 * self.written {
+                return Err(damaged(&self.path, format!("{} bytes were written to it, but it has {found}", 8 * self.written)));
             }
-            let wrong = || damaged(&self.path, "it does not hold what was written to it".into());
             let (mut left, mut sum) = (self.written, Sum::default());
-            scratch.clear();
             while left > 0 {
-                let (carried, n) = (scratch.len(), left.min(chunk as u64) as usize);
-                scratch.resize(carried + n, 0);
-                file.read_exact(&mut scratch[carried..]).map_err(|e| failed(&self.path, "reading waiting rows", &e))?;
-                sum.add(&scratch[carried..]);
-                left -= n as u64;
-                let used = hand_out(scratch, left, &mut take).ok_or_else(wrong)?;
-                scratch.copy_within(used.., 0);
-                scratch.truncate(scratch.len() - used);
-            }
-            if sum != self.sum || !scratch.is_empty() {
-                return Err(wrong());
+                let n = left.min(piece as u64) as usize;
+                if words.len() < filled + n {
+                    words.resize(filled + n, 0.0);
+                }
+                let new = &mut words[filled..filled + n];
+                file.read_exact(bytemuck::cast_slice_mut(new)).map_err(|e| failed(&self.path, "reading waiting rows", &e))?;
+                sum.add(new);
+                (left, filled) = (left - n as u64, filled + n);
+                if left == 0 && sum != self.sum {
+                    return Err(damaged(&self.path, "it does not hold what was written to it".into()));
+                }
+                let used = take(&words[..filled], left > 0)?;
+                words.copy_within(used..filled, 0);
+                filled -= used;
             }
         }
-        match hand_out(&self.buffer, 0, &mut take) {
-            Some(used) if used == self.buffer.len() => Ok(()),
-            _ => Err(damaged(&self.path, "the rows that wait to be written to it do not fit together".into())),
-        }
+        words.truncate(filled);
+        Ok(())
     }
 
     /// Deletes the file, if there is one.
@@ -178,25 +178,4 @@ impl BlockFile {
             _ => Ok(()),
         }
     }
-}
-
-/// Hands out the whole records at the front of `bytes`, after which `left` bytes follow. The number of bytes used, or
-/// nothing if no record can look like that.
-fn hand_out(bytes: &[u8], left: u64, take: &mut impl FnMut(u32, bool, &[u8]) -> bool) -> Option<usize> {
-    let mut at = 0;
-    while at + 8 <= bytes.len() {
-        let head = to_word(&bytes[at..at + 8]);
-        let size = 8 + 8 * ((head & !KIND) >> 32) as usize;
-        if size > bytes.len() - at {
-            if size as u64 > (bytes.len() - at) as u64 + left {
-                return None;
-            }
-            break;
-        }
-        if !take(head as u32, head & KIND != 0, &bytes[at + 8..at + size]) {
-            return None;
-        }
-        at += size;
-    }
-    Some(at)
 }

@@ -47,6 +47,22 @@ impl Draws {
         }
     }
 
+    /// u_t, u_{t+1}, ... of a seed, each uniform in 1..=n of its round: the same numbers as [`next`](Self::next), in one loop.
+    /// False if the draws are given as a list.
+    #[inline]
+    fn next_block(&mut self, t: u64, n: impl Fn(u64) -> u64, out: &mut [u64]) -> bool {
+        let Draws::Seeded { seed, random } = self else { return false };
+        if random.used() != t - 1 {
+            *random = Random::new(*seed, Purpose::Draws);
+            random.skip(t - 1);
+        }
+        for (t, u) in (t..).zip(out) {
+            let n = n(t);
+            *u = 1 + Random::scale(random.bits(), n).unwrap_or_else(|| Random::stream(*seed, Purpose::Redraws, t).below(n));
+        }
+        true
+    }
+
     /// A past round r, uniform in 1..=t-1 (t ≥ 2). A given list holds u_t in 1..=T, as for Algorithm 1, and means
     /// r = ((u_t - 1) mod (t-1)) + 1.
     #[inline]
@@ -67,6 +83,11 @@ pub enum Rule {
     Mixture,
 }
 
+/// Replays are worked out for so many rounds at a time: cheaper than one by one, and the next ones can be looked at.
+pub(super) const BLOCK: usize = 64;
+/// Not worked out: beyond the end, or the given list has no good draw there.
+const UNKNOWN: u64 = u64::MAX;
+
 /// The replays of a whole run: which past row, if any, each round uses. They do not look at the data, so they are known
 /// before the first row.
 #[derive(Clone, Debug)]
@@ -74,6 +95,9 @@ pub struct Replays {
     rule: Rule,
     horizon: u64,
     draws: Draws,
+    /// The replayed rounds (0 for none) of two blocks of rounds, an even and an odd one, and which blocks these are.
+    known: [[u64; BLOCK]; 2],
+    blocks: [u64; 2],
 }
 
 impl Replays {
@@ -82,7 +106,7 @@ impl Replays {
         if horizon == 0 {
             return Err(Error::Empty);
         }
-        Ok(Replays { rule, horizon, draws })
+        Ok(Replays { rule, horizon, draws, known: [[0; BLOCK]; 2], blocks: [UNKNOWN; 2] })
     }
 
     /// Which past row a round replays.
@@ -95,9 +119,71 @@ impl Replays {
         self.horizon
     }
 
-    /// The round s < t whose row round t replays.
+    /// The round s < t whose row round t replays. Fast for rounds that are close to each other, in any order.
     #[inline]
     pub fn at(&mut self, t: u64) -> Result<Option<u64>> {
+        let block = t / BLOCK as u64;
+        let k = (block & 1) as usize;
+        if self.blocks[k] != block {
+            self.work_out(block);
+        }
+        match self.known[k][t as usize % BLOCK] {
+            UNKNOWN => self.draw(t),
+            s => Ok((s > 0).then_some(s)),
+        }
+    }
+
+    /// The replays of a block of rounds by themselves, for a loop without branches: of round t at t modulo [`BLOCK`], 0 for
+    /// none. An error if one of them is not known.
+    pub(super) fn block(&mut self, block: u64) -> Result<&[u64; BLOCK]> {
+        let k = (block & 1) as usize;
+        if self.blocks[k] != block {
+            self.work_out(block);
+        }
+        let first = block * BLOCK as u64;
+        let rounds = first.max(1)..=self.horizon.min(first + BLOCK as u64 - 1);
+        if matches!(self.draws, Draws::Given(_)) {
+            for t in rounds {
+                self.at(t)?;
+            }
+        }
+        Ok(&self.known[k])
+    }
+
+    #[inline(never)]
+    fn work_out(&mut self, block: u64) {
+        let k = (block & 1) as usize;
+        let (start, known) = (block * BLOCK as u64, &mut self.known[k]);
+        self.blocks[k] = block;
+        known.fill(UNKNOWN);
+        // There is no round 0, and round 1 replays nothing.
+        let from = start.max(2);
+        let to = (start + BLOCK as u64).min(self.horizon + 1);
+        if start == 0 {
+            known[..2].fill(0);
+        }
+        if from >= to {
+            return;
+        }
+        let (rule, horizon) = (self.rule, self.horizon);
+        let out = &mut known[(from - start) as usize..(to - start) as usize];
+        let seeded = match rule {
+            Rule::Reservoir => self.draws.next_block(from, |_| horizon, out),
+            Rule::Mixture => self.draws.next_block(from, |t| t - 1, out),
+        };
+        if seeded && rule == Rule::Reservoir {
+            for (t, s) in (from..).zip(out) {
+                *s = if *s < t { *s } else { 0 };
+            }
+        } else if !seeded {
+            // A bad draw of a given list is an error in its own round, not before.
+            for t in from..to {
+                self.known[k][(t - start) as usize] = self.draw(t).map_or(UNKNOWN, |s| s.unwrap_or(0));
+            }
+        }
+    }
+
+    fn draw(&mut self, t: u64) -> Result<Option<u64>> {
         match self.rule {
             Rule::Reservoir => {
                 let u = self.draws.next(t, self.horizon)?;

@@ -18,9 +18,6 @@ impl Draw for Fresh {
     fn keep(&mut self, _: u64, _: Row<'_>) -> Result<()> {
         Ok(())
     }
-    fn is_fresh(&self) -> bool {
-        true
-    }
     fn save(&self) -> State {
         State::default()
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::draws::{Replays, Rule};
-use super::{DiskStore, MemoryStore, Past, Store};
+use super::{AllRows, DiskStore, MemoryStore, Store};
 use crate::error::Result;
 
 /// Where the past rows wait. No choice changes a bit of the result.
@@ -59,11 +59,11 @@ impl Keep {
     }
 
     /// The store for these replays.
-    pub fn store(&self, replays: &Replays) -> Result<Box<dyn Store>> {
-        Ok(match self.resolve(replays) {
-            Keep::All => Box::new(Past::default()),
-            Keep::Disk { directory, memory } => Box::new(DiskStore::new(replays.clone(), directory, memory)?),
-            Keep::Planned | Keep::Auto { .. } => Box::new(MemoryStore::new(replays.clone())?),
+    pub fn store(&self, replays: Replays) -> Result<Box<dyn Store>> {
+        Ok(match self.resolve(&replays) {
+            Keep::All => Box::new(AllRows::new(replays)),
+            Keep::Disk { directory, memory } => Box::new(DiskStore::new(replays, directory, memory)?),
+            Keep::Planned | Keep::Auto { .. } => Box::new(MemoryStore::new(replays)?),
         })
     }
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::draws::{Replays, Rule};
-use super::reservoir::{load, save};
-use super::{DiskStore, Draw, Drawn, Draws, Keep, MemoryStore, Past, Store};
+use super::reservoir::{check_rule, load, save};
+use super::{AllRows, DiskStore, Draw, Drawn, Draws, Keep, MemoryStore, Store};
 use crate::error::Result;
 use crate::row::Row;
 use crate::state::State;
@@ -16,7 +16,6 @@ use crate::state::State;
 /// round t a past row is still needed with probability 1-(t-1)/(T-1), so a plan keeps about t(1-t/T) rows, at most T/4, and
 /// T/2 ever.
 pub struct Mixture {
-    replays: Replays,
     store: Box<dyn Store>,
     rounds: u64,
 }
@@ -24,27 +23,23 @@ pub struct Mixture {
 impl Mixture {
     /// The mixture for a stream of `horizon` rows. Keeps every row.
     pub fn new(horizon: u64, draws: Draws) -> Result<Self> {
-        Self::with_store(Self::replays(horizon, draws)?, Past::default())
+        Self::with_store(AllRows::new(Self::replays(horizon, draws)?))
     }
 
     /// The same draws and the same rows, but only those are kept that a later round replays: at most about T/4 at a time.
     /// 4 bytes a round on top.
     pub fn planned(horizon: u64, draws: Draws) -> Result<Self> {
-        let replays = Self::replays(horizon, draws)?;
-        Self::with_store(replays.clone(), MemoryStore::new(replays)?)
+        Self::with_store(MemoryStore::new(Self::replays(horizon, draws)?)?)
     }
 
     /// The same draws and the same rows, which wait in files in `directory`; about `memory` bytes of memory, whatever T is.
     pub fn on_disk(horizon: u64, draws: Draws, directory: impl Into<PathBuf>, memory: usize) -> Result<Self> {
-        let replays = Self::replays(horizon, draws)?;
-        Self::with_store(replays.clone(), DiskStore::new(replays, directory, memory)?)
+        Self::with_store(DiskStore::new(Self::replays(horizon, draws)?, directory, memory)?)
     }
 
     /// The same draws and the same rows, which wait where `keep` says.
     pub fn keeping(horizon: u64, draws: Draws, keep: &Keep) -> Result<Self> {
-        let replays = Self::replays(horizon, draws)?;
-        let store = keep.store(&replays)?;
-        Ok(Mixture { replays, store, rounds: 0 })
+        Self::boxed(keep.store(Self::replays(horizon, draws)?)?)
     }
 
     /// The replays of the mixture, for a store that plans ahead. From a given list of u_t in 1..=T, as Algorithm 1 takes it,
@@ -53,17 +48,23 @@ impl Mixture {
         Replays::new(Rule::Mixture, horizon, draws)
     }
 
-    /// The rows wait in `store`, which was built for the same replays.
-    pub fn with_store(replays: Replays, store: impl Store + 'static) -> Result<Self> {
-        Ok(Mixture { replays, store: Box::new(store), rounds: 0 })
+    /// The rows wait in `store`, which also knows the draws.
+    pub fn with_store(store: impl Store + 'static) -> Result<Self> {
+        Self::boxed(Box::new(store))
+    }
+
+    fn boxed(store: Box<dyn Store>) -> Result<Self> {
+        check_rule(store.as_ref(), Rule::Mixture)?;
+        Ok(Mixture { store, rounds: 0 })
     }
 }
 
 impl Draw for Mixture {
     #[inline]
     fn draw<'a>(&'a mut self, t: u64, z: Row<'a>) -> Result<Drawn<'a>> {
-        Ok(match self.replays.at(t)? {
-            Some(r) => Drawn::Two { p: (t - 1) as f64 / self.replays.horizon() as f64, r, past: self.store.get(t, r)? },
+        let p = (t - 1) as f64 / self.store.replays().horizon() as f64;
+        Ok(match self.store.replay(t)? {
+            Some((r, past)) => Drawn::Two { p, r, past },
             None => Drawn::One { j: t, z },
         })
     }
@@ -76,7 +77,7 @@ impl Draw for Mixture {
     }
 
     fn horizon(&self) -> Option<u64> {
-        Some(self.replays.horizon())
+        Some(self.store.replays().horizon())
     }
 
     fn live_rows(&self) -> usize {
@@ -88,7 +89,7 @@ impl Draw for Mixture {
     }
 
     fn load(&mut self, state: &State) -> Result<()> {
-        self.rounds = load(self.replays.horizon(), self.store.as_mut(), state)?;
+        self.rounds = load(self.store.as_mut(), state)?;
         Ok(())
     }
 

@@ -12,7 +12,7 @@
 //!
 //! | store | memory | note |
 //! |---|---|---|
-//! | [`Past`] | every row | the algorithm as it is written |
+//! | [`AllRows`] | every row | the algorithm as it is written |
 //! | [`MemoryStore`] | the rows that a later round will replay, at most 0.1994 T (mixture: T/4), and 4 bytes a round | needs T |
 //! | [`DiskStore`] | a budget, whatever T is | needs T, and a directory |
 
@@ -33,6 +33,7 @@ pub(crate) use prefetch::prefetch;
 mod reservoir;
 mod sample;
 mod slab;
+mod store_all;
 mod store_disk;
 mod store_memory;
 mod time_forward;
@@ -46,6 +47,7 @@ pub use past::Past;
 pub use plan::Plan;
 pub use reservoir::Reservoir;
 pub use sample::Sample;
+pub use store_all::AllRows;
 pub use store_disk::DiskStore;
 pub use store_memory::MemoryStore;
 
@@ -78,11 +80,6 @@ pub trait Draw: Send {
     /// Round t is over: z_t belongs to the past.
     fn keep(&mut self, t: u64, z: Row<'_>) -> Result<()>;
 
-    /// True if every round uses its own row: then loss and gradient come from one pass over it.
-    fn is_fresh(&self) -> bool {
-        false
-    }
-
     /// T, if the draw depends on it.
     fn horizon(&self) -> Option<u64> {
         None
@@ -112,8 +109,11 @@ pub trait Draw: Send {
 
 /// Where past rows wait for the rounds that replay them.
 pub trait Store: Send {
-    /// The row of round s, which round t > s replays. Asking again in the same round gives the same row.
-    fn get(&mut self, t: u64, s: u64) -> Result<Row<'_>>;
+    /// The replays that it was built for.
+    fn replays(&self) -> &Replays;
+
+    /// The row that round t replays, with its round, or none. Asking again in the same round gives the same row.
+    fn replay(&mut self, t: u64) -> Result<Option<(u64, Row<'_>)>>;
 
     /// Round t is over: z_t belongs to the past.
     fn keep(&mut self, t: u64, z: Row<'_>) -> Result<()>;

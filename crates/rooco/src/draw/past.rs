@@ -1,6 +1,5 @@
 //! All past rows in memory, in a few flat arrays.
 
-use super::Store;
 use crate::error::{Error, Result};
 use crate::row::{Features, Row};
 use crate::state::State;
@@ -24,27 +23,15 @@ impl Past {
     /// Appends a row.
     #[inline]
     pub fn push(&mut self, z: Row<'_>) {
-        let index: &[u32] = if let Features::Sparse { index, .. } = z.x { index } else { &[] };
-        self.push_parts(z.y, z.weight, z.x.values().iter().copied(), index.iter().copied(), matches!(z.x, Features::Dense(_)));
-    }
-
-    /// Appends a row whose numbers are still to be decoded.
-    #[inline]
-    pub(super) fn push_parts(
-        &mut self,
-        y: f64,
-        weight: f64,
-        values: impl ExactSizeIterator<Item = f64>,
-        index: impl ExactSizeIterator<Item = u32>,
-        dense: bool,
-    ) {
-        let n = values.len();
+        let (n, dense) = (z.x.values().len(), matches!(z.x, Features::Dense(_)));
         if self.len == 0 && dense {
             self.width = Some(n);
         }
-        self.value.extend([y, weight]);
-        self.value.extend(values);
-        self.index.extend(index);
+        self.value.extend_from_slice(&[z.y, z.weight]);
+        self.value.extend_from_slice(z.x.values());
+        if let Features::Sparse { index, .. } = z.x {
+            self.index.extend_from_slice(index);
+        }
         match self.width {
             Some(width) if width == n && dense => {}
             Some(width) => {
@@ -73,15 +60,6 @@ impl Past {
         Row { x, y: row[0], weight: row[1] }
     }
 
-    /// The numbers of row j, to be fetched before they are needed; reads none of them.
-    #[inline]
-    pub(super) fn numbers(&self, j: usize) -> &[f64] {
-        match self.width {
-            Some(width) => &self.value[j * (width + 2)..(j + 1) * (width + 2)],
-            None => &self.value[if j == 0 { 0 } else { self.end[j - 1].0 }..self.end[j].0],
-        }
-    }
-
     /// The mean number of bytes that a row takes, as [`Keep::row_bytes`](super::Keep::row_bytes) counts them.
     pub fn row_bytes(&self) -> usize {
         let sparse = !self.index.is_empty();
@@ -104,19 +82,6 @@ impl Past {
         self.index.clear();
         self.end.clear();
         (self.len, self.width) = (0, None);
-    }
-
-    /// Bytes that the rows take.
-    pub(super) fn used_bytes(&self) -> usize {
-        8 * self.value.len() + 4 * self.index.len() + 16 * self.end.len()
-    }
-
-    /// Room for so many bytes of rows, so that nothing is copied on the way there. Memory counts once it is touched.
-    pub(super) fn reserve_bytes(&mut self, bytes: usize) {
-        // If the system will not promise so much, the arrays grow as they need to.
-        let _ = self.value.try_reserve_exact(bytes / 8);
-        let _ = self.index.try_reserve_exact(bytes / 8);
-        let _ = self.end.try_reserve_exact(bytes / 32);
     }
 
     /// The arrays to save.
@@ -170,32 +135,5 @@ impl<'a> FromIterator<Row<'a>> for Past {
         let mut past = Past::default();
         rows.into_iter().for_each(|z| past.push(z));
         past
-    }
-}
-
-/// Keeps every row: the algorithm as it is written. Memory grows with t.
-impl Store for Past {
-    #[inline]
-    fn get(&mut self, _: u64, s: u64) -> Result<Row<'_>> {
-        Ok(Past::get(self, s as usize - 1))
-    }
-
-    #[inline]
-    fn keep(&mut self, _: u64, z: Row<'_>) -> Result<()> {
-        self.push(z);
-        Ok(())
-    }
-
-    fn live_rows(&self) -> usize {
-        self.len
-    }
-
-    fn save(&self, _: u64) -> State {
-        Past::save(self)
-    }
-
-    fn load(&mut self, t: u64, state: &State) -> Result<()> {
-        *self = Past::load(state)?;
-        if self.len as u64 == t { Ok(()) } else { Err(broken()) }
     }
 }

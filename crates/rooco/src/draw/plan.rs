@@ -5,7 +5,7 @@
 //! of round s is the last of the row it uses. Both are done with once round s is over, so from then on the cell holds the
 //! slot in which the row waits. The draws themselves are not stored: they are drawn again when their round comes.
 
-use super::draws::Replays;
+use super::draws::{BLOCK, Replays};
 use super::prefetch::prefetch;
 use crate::error::{Error, Result};
 
@@ -16,12 +16,10 @@ const LAST: u32 = 2;
 /// The row of this round is in no slot: never needed, or no longer.
 const GONE: u32 = u32::MAX;
 
-/// Draws are made in blocks of this many rounds when the plan goes through them backwards.
-const BLOCK: u64 = 4096;
-
 /// What to keep, and where it is.
 #[derive(Clone, Debug)]
 pub struct Plan {
+    /// By round; cell 0 stands for "no row", so that loops over draws need no branch.
     cell: Vec<u32>,
     peak: usize,
 }
@@ -41,31 +39,27 @@ impl Plan {
             return Err(too_long());
         }
         let mut cell = Vec::new();
-        cell.try_reserve_exact(horizon as usize).map_err(|_| too_long())?;
-        cell.resize(horizon as usize, 0u32);
+        let rounds = horizon as usize;
+        cell.try_reserve_exact(rounds + 1).map_err(|_| too_long())?;
+        cell.resize(rounds + 1, 0u32);
 
-        let mut block = Vec::with_capacity(BLOCK as usize);
-        let mut end = horizon;
-        while end > 0 {
-            let start = end.saturating_sub(BLOCK);
-            block.clear();
-            for t in start + 1..=end {
-                block.push(replays.at(t)?);
+        cell[0] = NEEDED;
+        for block in (0..=horizon / BLOCK as u64).rev() {
+            let start = block as usize * BLOCK;
+            let replays = replays.block(block)?;
+            for t in (start..(start + BLOCK).min(rounds + 1)).rev() {
+                // Going back in time, the first replay of a row that we meet is its last.
+                let row = &mut cell[replays[t - start] as usize];
+                let last = (!*row & NEEDED) * LAST;
+                *row |= NEEDED;
+                cell[t] |= last;
             }
-            for (t0, s) in (start as usize..end as usize).zip(&block).rev() {
-                if let Some(s) = s {
-                    let row = &mut cell[*s as usize - 1];
-                    if *row & NEEDED == 0 {
-                        *row |= NEEDED;
-                        cell[t0] |= LAST;
-                    }
-                }
-            }
-            end = start;
         }
 
+        cell[0] = GONE;
+
         let (mut live, mut peak) = (0usize, 0);
-        for flags in &cell {
+        for flags in &cell[1..] {
             live -= (flags & LAST != 0) as usize;
             live += (flags & NEEDED != 0) as usize;
             peak = peak.max(live);
@@ -81,38 +75,38 @@ impl Plan {
     /// Before round t is over: is its replay the last of the row that it uses?
     #[inline]
     pub(super) fn is_last(&self, t: u64) -> bool {
-        self.cell[t as usize - 1] & LAST != 0
+        self.cell[t as usize] & LAST != 0
     }
 
     /// Before round t is over: will a later round replay its row?
     #[inline]
     pub(super) fn is_needed(&self, t: u64) -> bool {
-        self.cell[t as usize - 1] & NEEDED != 0
+        self.cell[t as usize] & NEEDED != 0
     }
 
     /// Where the row of the finished round s waits.
     #[inline]
     pub(super) fn slot(&self, s: u64) -> Option<u32> {
-        let slot = self.cell[s as usize - 1];
+        let slot = self.cell[s as usize];
         (slot != GONE).then_some(slot)
     }
 
-    /// Brings the cell of round s into the cache.
+    /// Brings the cells of rounds into the cache.
     #[inline]
-    pub(super) fn prefetch(&self, s: u64) {
-        if let Some(cell) = self.cell.get((s as usize).wrapping_sub(1)) {
-            prefetch(std::slice::from_ref(cell));
+    pub(super) fn prefetch(&self, rounds: &[u64]) {
+        for &s in rounds {
+            prefetch(std::slice::from_ref(&self.cell[s as usize]));
         }
     }
 
     /// Round s is over, and its row waits in a slot or is gone.
     #[inline]
     pub(super) fn put(&mut self, s: u64, slot: Option<u32>) {
-        self.cell[s as usize - 1] = slot.unwrap_or(GONE);
+        self.cell[s as usize] = slot.unwrap_or(GONE);
     }
 
     /// The finished rounds 1..=t whose rows wait, in order.
     pub(super) fn waiting(&self, t: u64) -> impl Iterator<Item = (u64, u32)> {
-        (1..).zip(&self.cell[..t as usize]).filter(|&(_, &slot)| slot != GONE).map(|(s, &slot)| (s, slot))
+        (1..).zip(&self.cell[1..=t as usize]).filter(|&(_, &slot)| slot != GONE).map(|(s, &slot)| (s, slot))
     }
 }

@@ -4,15 +4,14 @@
 use std::path::PathBuf;
 
 use super::draws::{Replays, Rule};
-use super::{DiskStore, Draw, Drawn, Draws, Keep, MemoryStore, Past, Store};
-use crate::error::Result;
+use super::{AllRows, DiskStore, Draw, Drawn, Draws, Keep, MemoryStore, Store};
+use crate::error::{Error, Result};
 use crate::row::Row;
 use crate::state::State;
 
 /// z'_t = z_u if u < t, else z_t, with u uniform in 1..=T. That is z_t with probability 1-(t-1)/T and otherwise a uniform
 /// past row, in one draw; by the sampling lemma z'_1, z'_2, ... are i.i.d. uniform over the T rows.
 pub struct Reservoir {
-    replays: Replays,
     store: Box<dyn Store>,
     rounds: u64,
 }
@@ -20,27 +19,23 @@ pub struct Reservoir {
 impl Reservoir {
     /// The draw of Algorithm 1 for a stream of `horizon` rows. Keeps every row.
     pub fn new(horizon: u64, draws: Draws) -> Result<Self> {
-        Self::with_store(Self::replays(horizon, draws)?, Past::default())
+        Self::with_store(AllRows::new(Self::replays(horizon, draws)?))
     }
 
     /// The same draws and the same rows, but only those are kept that a later round replays: at most 0.1994 T at a time, and
     /// 0.368 T ever. 4 bytes a round on top.
     pub fn planned(horizon: u64, draws: Draws) -> Result<Self> {
-        let replays = Self::replays(horizon, draws)?;
-        Self::with_store(replays.clone(), MemoryStore::new(replays)?)
+        Self::with_store(MemoryStore::new(Self::replays(horizon, draws)?)?)
     }
 
     /// The same draws and the same rows, which wait in files in `directory`; about `memory` bytes of memory, whatever T is.
     pub fn on_disk(horizon: u64, draws: Draws, directory: impl Into<PathBuf>, memory: usize) -> Result<Self> {
-        let replays = Self::replays(horizon, draws)?;
-        Self::with_store(replays.clone(), DiskStore::new(replays, directory, memory)?)
+        Self::with_store(DiskStore::new(Self::replays(horizon, draws)?, directory, memory)?)
     }
 
     /// The same draws and the same rows, which wait where `keep` says.
     pub fn keeping(horizon: u64, draws: Draws, keep: &Keep) -> Result<Self> {
-        let replays = Self::replays(horizon, draws)?;
-        let store = keep.store(&replays)?;
-        Ok(Reservoir { replays, store, rounds: 0 })
+        Self::boxed(keep.store(Self::replays(horizon, draws)?)?)
     }
 
     /// The replays of line 4, for a store that plans ahead.
@@ -48,19 +43,22 @@ impl Reservoir {
         Replays::new(Rule::Reservoir, horizon, draws)
     }
 
-    /// The rows wait in `store`, which was built for the same replays.
-    pub fn with_store(replays: Replays, store: impl Store + 'static) -> Result<Self> {
-        Ok(Reservoir { replays, store: Box::new(store), rounds: 0 })
+    /// The rows wait in `store`, which also knows the draws.
+    pub fn with_store(store: impl Store + 'static) -> Result<Self> {
+        Self::boxed(Box::new(store))
+    }
+
+    fn boxed(store: Box<dyn Store>) -> Result<Self> {
+        check_rule(store.as_ref(), Rule::Reservoir)?;
+        Ok(Reservoir { store, rounds: 0 })
     }
 }
 
 impl Draw for Reservoir {
     #[inline]
     fn draw<'a>(&'a mut self, t: u64, z: Row<'a>) -> Result<Drawn<'a>> {
-        Ok(match self.replays.at(t)? {
-            Some(u) => Drawn::One { j: u, z: self.store.get(t, u)? },
-            None => Drawn::One { j: t, z },
-        })
+        let (j, z) = self.store.replay(t)?.unwrap_or((t, z));
+        Ok(Drawn::One { j, z })
     }
 
     #[inline]
@@ -71,7 +69,7 @@ impl Draw for Reservoir {
     }
 
     fn horizon(&self) -> Option<u64> {
-        Some(self.replays.horizon())
+        Some(self.store.replays().horizon())
     }
 
     fn live_rows(&self) -> usize {
@@ -83,7 +81,7 @@ impl Draw for Reservoir {
     }
 
     fn load(&mut self, state: &State) -> Result<()> {
-        self.rounds = load(self.replays.horizon(), self.store.as_mut(), state)?;
+        self.rounds = load(self.store.as_mut(), state)?;
         Ok(())
     }
 
@@ -105,11 +103,19 @@ pub(super) fn save(rounds: u64, store: &dyn Store) -> State {
 }
 
 /// The round to go on after.
-pub(super) fn load(horizon: u64, store: &mut dyn Store, state: &State) -> Result<u64> {
-    let rounds = state.counter("rounds")?;
+pub(super) fn load(store: &mut dyn Store, state: &State) -> Result<u64> {
+    let (rounds, horizon) = (state.counter("rounds")?, store.replays().horizon());
     if rounds > horizon {
-        return Err(crate::Error::HorizonExceeded { horizon });
+        return Err(Error::HorizonExceeded { horizon });
     }
     store.load(rounds, &state.part("past."))?;
     Ok(rounds)
+}
+
+/// A store plans for one rule and serves no other.
+pub(super) fn check_rule(store: &dyn Store, rule: Rule) -> Result<()> {
+    match store.replays().rule() {
+        found if found == rule => Ok(()),
+        found => Err(Error::Unsupported(format!("the store was built for the replays of the {found:?}, not of the {rule:?}"))),
+    }
 }

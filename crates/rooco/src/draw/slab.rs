@@ -50,7 +50,12 @@ impl Slab {
     /// The numbers of the row in a slot, to be fetched before they are needed. Reads none of them (of sparse rows, the head).
     #[inline]
     pub fn numbers(&self, slot: u32) -> &[f64] {
-        if slot & 1 == 0 { self.even.slot((slot / 2) as usize) } else { self.odd.get((slot / 2) as usize).x.values() }
+        let k = (slot / 2) as usize;
+        if slot & 1 == 0 {
+            let from = k * self.even.stride;
+            return self.even.value.get(from..from + self.even.stride).unwrap_or(&[]);
+        }
+        self.odd.get(k).x.values()
     }
 
     /// Rows held.

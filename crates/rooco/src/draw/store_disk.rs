@@ -3,10 +3,11 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
-use super::block_file::{failed, to_word};
+use super::Store;
+use super::block_file::failed;
 use super::draws::Replays;
-use super::time_forward::{Leaf, Limits, Queue, remove_files};
-use super::{Past, Store};
+use super::prefetch::prefetch;
+use super::time_forward::{Leaf, Limits, Place, Queue, remove_files};
 use crate::error::{Error, Result};
 use crate::row::{Features, Row};
 use crate::state::State;
@@ -21,11 +22,11 @@ const LOCK: &str = "lock.rooco";
 
 /// Past rows in files, by the block of rounds that will replay them.
 ///
-/// Which rounds replay row s is known before the first row: one pass over the draws writes the pairs (s, t) to a
-/// queue ordered by s. When row s arrives, its copies go to a queue ordered by t. Both queues write and read their files from
-/// front to back, and hold one block in memory.
+/// Which rounds replay row s is known before the first row: one pass over the draws puts the pairs (s, t) into a
+/// queue ordered by s. When row s arrives, its copies go to a queue ordered by t. Both queues hold one block in memory and, as
+/// far as the budget goes, the records of the blocks that come next; they write and read their files from front to back.
 ///
-/// *Memory*: the budget, whatever T and the rows are (and one row). *Disk*: T/2 row copies are written and read once
+/// *Memory*: the budget, whatever T and the rows are (and one row). *Disk*: at most T/2 row copies are written and read once
 /// (T for the mixture), at most half of them are on disk at a time. *Iterates*: the same bits as with every other store.
 ///
 /// The directory belongs to the store while it lives: it is created if it is not there, locked against a second run, and
@@ -94,11 +95,11 @@ impl DiskStore {
         &self.directory
     }
 
-    /// For about `bytes` bytes of rows. A small block stays in the cache of the processor, so memory beyond that is used only
-    /// to keep the number of blocks down.
+    /// For about `bytes` bytes of rows. A small block stays in the cache of the processor, so more is used only to keep the
+    /// number of blocks down.
     fn rows_limits(&self, bytes: u64) -> Limits {
-        let leaf = (bytes / 512).max(16 << 20).min(self.memory as u64 / 2) as usize;
-        Limits { directory: self.directory.clone(), name: "rows", leaf, buffers: self.memory / 4 }
+        let leaf = (bytes / 512).clamp(16 << 20, 8 << 30).min(self.memory as u64 / 4) as usize;
+        Limits { directory: self.directory.clone(), name: "rows", leaf, buffers: self.memory / 4 * 3 - leaf }
     }
 
     /// The pairs of all rows that arrive after round t: one pass over the draws.
@@ -109,16 +110,16 @@ impl DiskStore {
             name: "plan",
             // A small leaf is sorted in the cache of the processor.
             leaf: (self.memory / 16).min(4 << 20),
-            buffers: self.memory / 16,
+            buffers: self.memory / 8,
         };
         let horizon = self.replays.horizon();
-        let leaf = Pairs::with_room(limits.leaf);
-        let mut pairs = Queue::new(limits, leaf, t + 1, horizon.max(t + 1) + 1, 16)?;
+        // A pair takes a word in a chunk and another in the leaf.
+        let mut pairs = Queue::new(limits, Pairs::default(), t + 1, horizon.max(t + 1) + 1, 16)?;
         for round in t + 2..=horizon {
             if let Some(s) = self.replays.at(round)?
                 && s > t
             {
-                pairs.push(s, false, 1, |to| to.copy_from_slice(&round.to_le_bytes()))?;
+                pairs.push(s, round, |_| ())?;
             }
         }
         Ok(pairs)
@@ -129,10 +130,9 @@ impl DiskStore {
     fn start(&mut self, z: Row<'_>) -> Result<()> {
         remove_files(&self.directory, "rows", &[])?;
         let pairs = self.pairs(0)?;
-        let record = 8 * (words(z) + 1) + 4;
+        let record = 8 * (words(z) + 1) + size_of::<Place>();
         let limits = self.rows_limits(self.replays.horizon().saturating_mul(record as u64));
-        let leaf = Waiting::with_room(limits.leaf);
-        let rows = Queue::new(limits, leaf, 1, self.replays.horizon() + 1, record)?;
+        let rows = Queue::new(limits, Waiting::default(), 1, self.replays.horizon() + 1, record)?;
         self.queues = Some(Queues { pairs, rows });
         self.removable = true;
         Ok(())
@@ -144,12 +144,14 @@ impl DiskStore {
         }
         let Some(Queues { pairs, rows }) = &mut self.queues else { return Ok(()) };
         let place = rows.advance(t)?;
-        rows.leaf.prefetch(place + AHEAD);
+        if let Some(soon) = rows.leaf.get(place + AHEAD) {
+            prefetch(rows.words_from(soon));
+        }
         rows.done(t);
         let place = pairs.advance(t)?;
         pairs.done(t);
-        while let Some(later) = pairs.leaf.next(place) {
-            rows.push(later, matches!(z.x, Features::Sparse { .. }), words(z), |to| encode(z, to))?;
+        for &later in pairs.leaf.rounds(place) {
+            rows.push(later, head(z), |to| encode(z, to))?;
         }
         if t == self.replays.horizon() {
             self.removable = true;
@@ -159,8 +161,13 @@ impl DiskStore {
 }
 
 impl Store for DiskStore {
+    fn replays(&self) -> &Replays {
+        &self.replays
+    }
+
     #[inline]
-    fn get(&mut self, t: u64, s: u64) -> Result<Row<'_>> {
+    fn replay(&mut self, t: u64) -> Result<Option<(u64, Row<'_>)>> {
+        let Some(s) = self.replays.at(t)? else { return Ok(None) };
         let lost = || {
             Error::Unsupported(format!(
                 "round {t} needs row {s}, which is not among the waiting rows: an earlier write failed or the checkpoint is damaged"
@@ -168,7 +175,8 @@ impl Store for DiskStore {
         };
         let Some(Queues { rows, .. }) = self.queues.as_mut().filter(|_| !self.failed) else { return Err(lost()) };
         let place = rows.advance(t)?;
-        rows.leaf.get(place).ok_or_else(lost)
+        let place = rows.leaf.get(place).ok_or_else(lost)?;
+        Ok(Some((s, decode(rows.record(place)))))
     }
 
     fn keep(&mut self, t: u64, z: Row<'_>) -> Result<()> {
@@ -179,7 +187,7 @@ impl Store for DiskStore {
     }
 
     fn live_rows(&self) -> usize {
-        self.queues.as_ref().map_or(0, |queues| queues.rows.leaf.rows.len())
+        self.queues.as_ref().map_or(0, |queues| queues.rows.leaf.rows + queues.rows.records_ahead())
     }
 
     fn save(&self, _: u64) -> State {
@@ -196,8 +204,7 @@ impl Store for DiskStore {
             // Also if going on fails: then the files are all that the user has.
             self.removable = t == self.replays.horizon();
             let limits = self.rows_limits(u64::MAX);
-            let leaf = Waiting::with_room(limits.leaf);
-            let rows = Queue::load(limits, leaf, &state.part("queue."))?;
+            let rows = Queue::load(limits, Waiting::default(), &state.part("queue."))?;
             self.queues = Some(Queues { pairs: self.pairs(t)?, rows });
         }
         self.failed = false;
@@ -230,73 +237,113 @@ impl Drop for DiskStore {
     }
 }
 
+/// The bit of a record's head that says that the row is sparse. Below it, 31 bits of length and 32 of time.
+const SPARSE: u64 = 1 << 63;
+
 /// Words that a row takes: y, weight, values, and two indices a word.
 fn words(z: Row<'_>) -> usize {
     let n = z.x.values().len();
     2 + n + if let Features::Sparse { .. } = z.x { n.div_ceil(2) } else { 0 }
 }
 
-fn encode(z: Row<'_>, to: &mut [u8]) {
-    let (head, rest) = to.split_at_mut(16);
-    head[..8].copy_from_slice(&z.y.to_le_bytes());
-    head[8..].copy_from_slice(&z.weight.to_le_bytes());
-    let value = z.x.values();
-    for (to, v) in rest.chunks_exact_mut(8).zip(value) {
-        to.copy_from_slice(&v.to_le_bytes());
-    }
+/// The head of a row's record, without its time.
+fn head(z: Row<'_>) -> u64 {
+    (words(z) as u64) << 32 | if let Features::Sparse { .. } = z.x { SPARSE } else { 0 }
+}
+
+/// Appends a row's words, but for the head.
+#[inline]
+fn encode(z: Row<'_>, to: &mut Vec<f64>) {
+    to.extend_from_slice(&[z.y, z.weight]);
+    to.extend_from_slice(z.x.values());
     if let Features::Sparse { index, .. } = z.x {
-        for (to, i) in rest[8 * value.len()..].chunks_exact_mut(4).zip(index) {
-            to.copy_from_slice(&i.to_le_bytes());
-        }
+        let at = to.len();
+        to.resize(at + index.len().div_ceil(2), 0.0);
+        bytemuck::cast_slice_mut(&mut to[at..])[..index.len()].copy_from_slice(index);
     }
 }
 
-/// Of the rows of a block: the rounds that will replay them, in the order of the rows.
-struct Pairs {
-    /// Place of the row in the block, then the round.
-    pair: Vec<u64>,
-    sorted: bool,
-    at: usize,
+/// The row of a record.
+#[inline]
+fn decode(record: &[f64]) -> Row<'_> {
+    let (y, weight, rest) = (record[1], record[2], &record[3..]);
+    let x = if record[0].to_bits() & SPARSE == 0 {
+        Features::Dense(rest)
+    } else {
+        // n values and ⌈n/2⌉ words of indices.
+        let n = 2 * rest.len() / 3;
+        let (value, index) = rest.split_at(n);
+        Features::Sparse { index: &bytemuck::cast_slice(index)[..n], value }
+    };
+    Row { x, y, weight }
 }
+
+/// Of the rows of a block: the rounds that will replay them. A record is one word, the place of the row and the round.
+#[derive(Default)]
+struct Pairs {
+    pair: Vec<u64>,
+    /// The rounds by row, and where those of each row end; made when the first is asked for.
+    round: Vec<u64>,
+    end: Vec<u32>,
+    sorted: bool,
+}
+
+const ROUND: u64 = (1 << ROUND_BITS) - 1;
 
 impl Pairs {
-    fn with_room(bytes: usize) -> Self {
-        Pairs { pair: Vec::with_capacity(bytes / 8), sorted: true, at: 0 }
+    /// The rounds that replay the row of this place.
+    #[inline]
+    fn rounds(&mut self, place: usize) -> &[u64] {
+        if !self.sorted {
+            self.sort();
+        }
+        let from = if place == 0 { 0 } else { self.end[place - 1] };
+        &self.round[from as usize..self.end[place] as usize]
     }
 
-    /// The next round that replays the row of this place. Places must not go down.
-    #[inline]
-    fn next(&mut self, place: usize) -> Option<u64> {
-        if !self.sorted {
-            self.pair.sort_unstable();
-            self.sorted = true;
+    /// By counting: the places are few.
+    fn sort(&mut self) {
+        self.end.fill(0);
+        for pair in &self.pair {
+            self.end[(pair >> ROUND_BITS) as usize] += 1;
         }
-        loop {
-            let pair = *self.pair.get(self.at)?;
-            let row = (pair >> ROUND_BITS) as usize;
-            if row > place {
-                return None;
-            }
-            self.at += 1;
-            if row == place {
-                return Some(pair & ((1 << ROUND_BITS) - 1));
-            }
+        let mut sum = 0;
+        for end in &mut self.end {
+            (*end, sum) = (sum, sum + *end);
         }
+        self.round.resize(self.pair.len(), 0);
+        for pair in &self.pair {
+            let at = &mut self.end[(pair >> ROUND_BITS) as usize];
+            self.round[*at as usize] = pair & ROUND;
+            *at += 1;
+        }
+        self.sorted = true;
     }
 }
 
 impl Leaf for Pairs {
-    fn open(&mut self, _: usize) {
+    fn words(_: u64) -> usize {
+        1
+    }
+
+    fn offset(head: u64) -> u64 {
+        head >> ROUND_BITS
+    }
+
+    fn moved(head: u64, offset: u64) -> u64 {
+        offset << ROUND_BITS | head & ROUND
+    }
+
+    fn open(&mut self, width: usize) {
         self.pair.clear();
-        (self.sorted, self.at) = (true, 0);
+        self.end.clear();
+        self.end.resize(width, 0);
+        self.sorted = false;
     }
 
     #[inline]
-    fn insert(&mut self, offset: u32, _: bool, words: &[u8]) -> bool {
-        if words.len() != 8 {
-            return false;
-        }
-        self.pair.push((offset as u64) << ROUND_BITS | to_word(words));
+    fn insert(&mut self, record: &[f64], _: Place) -> bool {
+        self.pair.push(record[0].to_bits());
         self.sorted = false;
         true
     }
@@ -305,68 +352,67 @@ impl Leaf for Pairs {
         8 * self.pair.len()
     }
 
-    fn max_width(&self, _: usize) -> u64 {
-        1 << (64 - ROUND_BITS)
+    fn max_width(bytes: usize) -> u64 {
+        // The ends take at most a quarter of the leaf.
+        (bytes as u64 / 16).min(1 << (64 - ROUND_BITS))
     }
 }
 
 /// Rows that wait for the rounds of a block.
+#[derive(Default)]
 struct Waiting {
-    rows: Past,
-    /// By round: the number of its row, from 1 on; 0 is none.
-    row_of: Vec<u32>,
+    /// By round.
+    place: Vec<Option<Place>>,
+    rows: usize,
 }
 
 impl Waiting {
-    fn with_room(bytes: usize) -> Self {
-        let mut rows = Past::default();
-        rows.reserve_bytes(bytes);
-        Waiting { rows, row_of: vec![] }
-    }
-
     #[inline]
-    fn get(&self, place: usize) -> Option<Row<'_>> {
-        let row = self.row_of.get(place)?.checked_sub(1)?;
-        Some(self.rows.get(row as usize))
-    }
-
-    #[inline]
-    fn prefetch(&self, place: usize) {
-        if let Some(row) = self.row_of.get(place).and_then(|row| row.checked_sub(1)) {
-            super::prefetch::prefetch(self.rows.numbers(row as usize));
-        }
+    fn get(&self, round: usize) -> Option<Place> {
+        *self.place.get(round)?
     }
 }
 
 impl Leaf for Waiting {
-    fn open(&mut self, width: usize) {
-        self.rows.clear();
-        self.row_of.clear();
-        self.row_of.resize(width, 0);
+    #[inline]
+    fn words(head: u64) -> usize {
+        1 + ((head & !SPARSE) >> 32) as usize
     }
 
     #[inline]
-    fn insert(&mut self, offset: u32, sparse: bool, words: &[u8]) -> bool {
-        let Some((head, rest)) = words.split_at_checked(16) else { return false };
-        let Some(row_of) = self.row_of.get_mut(offset as usize) else { return false };
-        let number = |word: &[u8]| f64::from_bits(to_word(word));
-        let m = rest.len() / 8;
-        // n values and ⌈n/2⌉ words of indices make m words.
-        let n = if sparse { 2 * m / 3 } else { m };
-        let (value, index) = rest.split_at(8 * n);
-        let index = &index[..if sparse { 4 * n } else { 0 }];
-        let index = index.chunks_exact(4).map(|i| u32::from_le_bytes(i.try_into().expect("four bytes")));
-        self.rows.push_parts(number(&head[..8]), number(&head[8..]), value.chunks_exact(8).map(number), index, !sparse);
-        *row_of = self.rows.len() as u32;
-        true
+    fn offset(head: u64) -> u64 {
+        head & u32::MAX as u64
+    }
+
+    #[inline]
+    fn moved(head: u64, offset: u64) -> u64 {
+        head >> 32 << 32 | offset
+    }
+
+    fn open(&mut self, width: usize) {
+        self.place.clear();
+        self.place.resize(width, None);
+        self.rows = 0;
+    }
+
+    #[inline]
+    fn insert(&mut self, record: &[f64], place: Place) -> bool {
+        let slot = self.place.get_mut(Self::offset(record[0].to_bits()) as usize);
+        let fits = record.len() >= 3;
+        if let Some(slot) = slot.filter(|_| fits) {
+            self.rows += slot.is_none() as usize;
+            *slot = Some(place);
+            return true;
+        }
+        false
     }
 
     fn bytes(&self) -> usize {
-        self.rows.used_bytes() + 4 * self.row_of.len()
+        size_of::<Option<Place>>() * self.place.len()
     }
 
-    fn max_width(&self, bytes: usize) -> u64 {
-        // The numbers of the rows take at most a quarter of the leaf.
-        (bytes as u64 / 16).min(u32::MAX as u64 - 1)
+    fn max_width(bytes: usize) -> u64 {
+        // The places take at most a quarter of the leaf.
+        (bytes as u64 / 4 / size_of::<Option<Place>>() as u64).min(1 << 31)
     }
 }

@@ -1,6 +1,6 @@
 //! Past rows in memory, each only as long as a later round will replay it.
 
-use super::draws::Replays;
+use super::draws::{BLOCK, Replays};
 use super::plan::Plan;
 use super::prefetch::prefetch;
 use super::slab::Slab;
@@ -9,11 +9,8 @@ use crate::error::{Error, Result};
 use crate::row::Row;
 use crate::state::State;
 
-/// How many rounds ahead a row that will be replayed is fetched into the cache, and as many rounds before that its cell of
-/// the plan, which says where the row is.
-const AHEAD: u64 = 16;
-/// The draws of the next rounds, by round modulo this.
-const RING: usize = 64;
+/// How many rounds ahead a row that will be replayed is fetched into the cache. A divisor of [`BLOCK`].
+const AHEAD: u64 = 8;
 
 /// A slab of the rows that wait, and the [`Plan`] that says which.
 ///
@@ -25,10 +22,7 @@ pub struct MemoryStore {
     slab: Slab,
     /// The slot to free when the round is over.
     release: Option<(u64, u32)>,
-    ahead: u64,
-    /// The rows that rounds up to `known` replay; 0 for none.
-    ring: [u64; RING],
-    known: u64,
+    fetch: bool,
 }
 
 impl MemoryStore {
@@ -36,12 +30,12 @@ impl MemoryStore {
     pub fn new(mut replays: Replays) -> Result<Self> {
         let plan = Plan::new(&mut replays)?;
         let slab = Slab::with_capacity(plan.peak_live_rows());
-        Ok(MemoryStore { replays, plan, slab, release: None, ahead: AHEAD, ring: [0; RING], known: 0 })
+        Ok(MemoryStore { replays, plan, slab, release: None, fetch: true })
     }
 
-    /// Fetches rows `ahead` rounds before they are replayed; 0 switches that off. Changes the speed, nothing else.
-    pub fn fetching_ahead(mut self, ahead: u64) -> Self {
-        self.ahead = ahead.min(RING as u64 / 2 - 1);
+    /// Whether rows are fetched into the cache before they are replayed. Changes the speed, nothing else.
+    pub fn fetching(mut self, fetch: bool) -> Self {
+        self.fetch = fetch;
         self
     }
 
@@ -50,36 +44,41 @@ impl MemoryStore {
         &self.plan
     }
 
-    /// Round t is over: asks for what the rounds after it will touch, first the cells of the plan, then the rows.
+    /// Round t is over: asks for what the rounds after it will touch. First the cells of the plan that say where the rows are,
+    /// and then the rows.
     #[inline]
     fn fetch(&mut self, t: u64) -> Result<()> {
-        while self.known < (t + 2 * self.ahead).min(self.replays.horizon()) {
-            self.known += 1;
-            let s = self.replays.at(self.known)?.unwrap_or(0);
-            self.ring[self.known as usize % RING] = s;
-            self.plan.prefetch(s);
+        let (soon, later) = (t + AHEAD, t + 2 * AHEAD);
+        if later + AHEAD > self.replays.horizon() {
+            return Ok(());
         }
-        let soon = t + self.ahead;
-        if soon <= self.known {
-            let s = self.ring[soon as usize % RING];
-            if (1..=t).contains(&s)
-                && let Some(slot) = self.plan.slot(s)
-            {
-                prefetch(self.slab.numbers(slot));
-            }
+        if t.is_multiple_of(AHEAD) {
+            let block = self.replays.block(later / BLOCK as u64)?;
+            self.plan.prefetch(&block[later as usize % BLOCK..][..AHEAD as usize]);
+        }
+        if let Some(s) = self.replays.at(soon)?
+            && s <= t
+            && let Some(slot) = self.plan.slot(s)
+        {
+            prefetch(self.slab.numbers(slot));
         }
         Ok(())
     }
 }
 
 impl Store for MemoryStore {
+    fn replays(&self) -> &Replays {
+        &self.replays
+    }
+
     #[inline]
-    fn get(&mut self, t: u64, s: u64) -> Result<Row<'_>> {
+    fn replay(&mut self, t: u64) -> Result<Option<(u64, Row<'_>)>> {
+        let Some(s) = self.replays.at(t)? else { return Ok(None) };
         let slot = self.plan.slot(s).ok_or_else(|| {
             Error::Unsupported(format!("round {t} needs row {s}, which the saved state does not have: the checkpoint is damaged"))
         })?;
         self.release = self.plan.is_last(t).then_some((s, slot));
-        Ok(self.slab.get(slot))
+        Ok(Some((s, self.slab.get(slot))))
     }
 
     #[inline]
@@ -90,7 +89,7 @@ impl Store for MemoryStore {
         }
         let slot = if self.plan.is_needed(t) { Some(self.slab.store(z)?) } else { None };
         self.plan.put(t, slot);
-        if self.ahead > 0 { self.fetch(t) } else { Ok(()) }
+        if self.fetch { self.fetch(t) } else { Ok(()) }
     }
 
     fn live_rows(&self) -> usize {
@@ -115,7 +114,6 @@ impl Store for MemoryStore {
         self.plan = Plan::new(&mut self.replays)?;
         self.slab = Slab::with_capacity(self.plan.peak_live_rows());
         self.release = None;
-        self.known = t;
         for s in 1..=t {
             self.plan.put(s, None);
         }

@@ -246,6 +246,11 @@ fn sharper_theorem_5(c: &guarantee::Constants, gamma: Option<f64>) -> guarantee:
 /// What the theorems say for these constants.
 fn promise(algorithm: Algorithm, s: &Settings, domain: &dyn Domain, source: &str) -> String {
     use Algorithm as A;
+    if s.memory == Memory::Doubling {
+        return "no theorem covers a horizon that doubles: rows of a later horizon could not be drawn before. Give --horizon T, or \
+                put the data in a file, where the rows are counted first"
+            .to_owned();
+    }
     let (Some(g), Some(beta), Some(lambda), Some(horizon)) = (s.g, s.beta, s.lambda, s.horizon) else {
         return format!("{} has no bound with explicit constants", algorithm.name());
     };

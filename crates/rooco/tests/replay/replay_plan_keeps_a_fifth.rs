@@ -23,10 +23,9 @@ fn peak_live_rows_are_a_fifth_for_the_reservoir_and_a_quarter_for_the_mixture() 
 #[test]
 fn the_store_holds_what_the_plan_says_and_nothing_at_the_end() {
     let horizon = 20_000;
-    let replays = Reservoir::replays(horizon, Draws::seeded(9)).unwrap();
-    let store = MemoryStore::new(replays.clone()).unwrap();
+    let store = MemoryStore::new(Reservoir::replays(horizon, Draws::seeded(9)).unwrap()).unwrap();
     let peak = store.plan().peak_live_rows();
-    let mut learner = learner(Reservoir::with_store(replays, store).unwrap());
+    let mut learner = learner(Reservoir::with_store(store).unwrap());
     let mut rows = Rows::new(Kind::Sparse, 9);
     let mut seen = 0;
     for t in 1..=horizon {

@@ -2,7 +2,10 @@
 
 use super::replay_common::*;
 use rooco::Learner;
-use rooco::draw::{Draws, Mixture, Reservoir};
+use rooco::algorithm::{Cap, Curvature, Task, saga_sgd_from};
+use rooco::domain::Ball;
+use rooco::draw::{Draws, Keep, Mixture, Reservoir};
+use rooco::loss::{Linear, Squared};
 use rooco::rng::{Purpose, Random};
 
 #[test]
@@ -28,6 +31,39 @@ fn also_for_a_hundred_thousand_and_a_million_rows() {
         let naive = hash(Reservoir::new(horizon, Draws::seeded(1)).unwrap(), Kind::Dense, 1, horizon);
         let planned = hash(Reservoir::planned(horizon, Draws::seeded(1)).unwrap(), Kind::Dense, 1, horizon);
         assert_eq!(naive, planned, "T = {horizon}");
+        // 2 MiB hold a fifth of the rows that wait at the worst time, if T is the smaller one.
+        let directory = std::env::temp_dir().join(format!("rooco-test-{}-million", std::process::id()));
+        let on_disk = Reservoir::on_disk(horizon, Draws::seeded(1), directory, 2 << 20).unwrap();
+        assert_eq!(naive, hash(on_disk, Kind::Dense, 1, horizon), "T = {horizon} on disk");
+    }
+}
+
+/// The SAGA table needs the past rows as the mixture does, so the same stores serve it, with the same bits.
+#[test]
+fn saga_gives_the_same_iterates_with_every_store() {
+    let directory = std::env::temp_dir().join(format!("rooco-test-{}-saga", std::process::id()));
+    for kind in KINDS {
+        for horizon in [1, 2, 30, 3000] {
+            let hash = |keep: Keep| {
+                let task = Task::new(Linear(Squared), Ball::new(2.0).unwrap());
+                let c = Curvature::new(1.0, 0.1).unwrap();
+                let mut saga = saga_sgd_from(task, c, Cap::InverseBeta, horizon, Draws::seeded(horizon), &keep).unwrap();
+                let (mut rows, mut hash) = (Rows::new(kind, 3), 0u64);
+                for t in 1..=horizon {
+                    let loss = saga.observe(rows.row(t)).unwrap().loss;
+                    hash = (hash ^ loss.to_bits()).wrapping_mul(0x100_0000_01b3);
+                }
+                saga.played().iter().fold(hash, |hash, w| (hash ^ w.to_bits()).wrapping_mul(0x100_0000_01b3))
+            };
+            let naive = hash(Keep::All);
+            assert_eq!(naive, hash(Keep::Planned), "{kind:?} T = {horizon}");
+            assert_eq!(
+                naive,
+                hash(Keep::Disk { directory: directory.clone(), memory: 64 << 10 }),
+                "{kind:?} T = {horizon} on disk"
+            );
+            assert!(!directory.exists());
+        }
     }
 }
 
