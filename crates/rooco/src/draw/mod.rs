@@ -16,6 +16,11 @@
 //! | [`MemoryStore`] | the rows that a later round will replay, at most 0.1994 T (mixture: T/4), and 4 bytes a round | needs T |
 //! | [`DiskStore`] | a budget, whatever T is | needs T, and a directory |
 
+//!
+//! A row stays live as long as a later round replays it. For the reservoir that is at most 0.1994 T rows at a time; for the
+//! mixture, which replays a row in every round, T/4; the table of [`SagaSgd`](crate::algorithm::SagaSgd) needs the same rows as
+//! the mixture and one number a row beside them; [`Doubling`] can forget nothing.
+
 use crate::error::Result;
 use crate::row::Row;
 use crate::state::State;

