@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rooco import _inputs, _rooco
-from rooco._estimators import OnePassClassifier, OnePassRegressor, _paths
+from rooco._base import _paths
+from rooco._estimators import OnePassClassifier, OnePassRegressor
 from rooco._rooco import Rows
 
 

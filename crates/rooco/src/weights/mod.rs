@@ -23,7 +23,10 @@ use crate::point::add_scores;
 use crate::row::Features;
 use crate::state::State;
 
+mod seen;
+
 pub use crate::point::{Dense, Outputs, Point};
+pub use seen::Seen;
 
 /// w and at most two stacked averages.
 pub const MAX_LEVELS: usize = 3;
@@ -63,32 +66,6 @@ impl Averaging {
 struct RowProducts {
     with: [f64; BASIS],
     xx: f64,
-}
-
-/// A row as w sees it. Its products with the vectors that w is made of are computed once, when they are first asked for: the
-/// loss of the played point, the gradient at the iterate and the step on a row need the same ones.
-pub struct Seen<'x> {
-    /// The row.
-    pub x: Features<'x>,
-    /// The products hold for this version of the basis.
-    version: Cell<u64>,
-    /// So many of them are known.
-    known: Cell<usize>,
-    with: [Cell<f64>; MAX_LEVELS],
-}
-
-impl<'x> Seen<'x> {
-    /// Nothing is computed yet.
-    #[inline]
-    pub fn new(x: Features<'x>) -> Self {
-        Seen { x, version: Cell::new(0), known: Cell::new(0), with: Default::default() }
-    }
-
-    /// True for this very row: nothing else lies at its address, and a row is dense or sparse as a whole.
-    #[inline]
-    fn is(&self, x: Features<'_>) -> bool {
-        std::ptr::eq(self.x.values(), x.values())
-    }
 }
 
 /// w, its averages and its norm. See the module's text for the representation.

@@ -1,0 +1,384 @@
+"""What the estimators share: one pass of the library behind the interface of scikit-learn."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from rooco import _inputs
+from rooco._rooco import Learner, Model, Rows
+
+Progress = Callable[[int, int, "int | None", "float | None"], object]
+Paths = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
+
+# Algorithms that need no number of rows beforehand.
+_NO_HORIZON = {"auto", "sgd", "ogd", "ogd-2", "sgd-with-replacement"}
+
+
+class _Run:
+    """What a run has come to. It sits behind one attribute, so that looking at a model changes no estimator."""
+
+    def __init__(self, learner: Learner | None, options: str, model: Model | None = None, order: str | None = None) -> None:
+        self.learner = learner
+        self.options = options
+        self._model = model
+        self._rows = -1
+        self._order = order
+
+    @property
+    def model(self) -> Model:
+        """The model as of the last row; written out when it is asked for."""
+        if self._model is None or (self.learner is not None and self.learner.rows != self._rows):
+            assert self.learner is not None
+            self._model = self.learner.model()
+            self._rows = self.learner.rows
+            self._order = self._model.order
+        return self._model
+
+    @property
+    def order(self) -> dict[str, Any] | None:
+        self.model
+        return None if self._order is None else json.loads(self._order)
+
+    def __getstate__(self) -> dict[str, Any]:
+        model = self.model
+        learner = None if self.learner is None else self.learner.save()
+        return dict(options=self.options, model=model.to_bytes(), order=self._order, learner=learner)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        learner = None if state["learner"] is None else Learner.load(state["options"], state["learner"])
+        self.__init__(learner, state["options"], Model.from_bytes(state["model"]), state["order"])  # type: ignore[misc]
+        self._rows = -1 if learner is None else learner.rows
+
+
+class _OnePass(BaseEstimator):
+    """What both estimators share."""
+
+    _run: _Run
+
+    def _more_options(self, n_classes: int, y: Any, weight: Any) -> dict[str, Any]:
+        """The corrections of the subclass."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ options
+
+    def _seed(self) -> int:
+        state = self.random_state
+        if state is None:
+            return 1
+        if isinstance(state, (int, np.integer)):
+            if state < 0:
+                raise ValueError(f"random_state must not be negative, got {state}.")
+            return int(state)
+        return int(check_random_state(state).randint(2**31 - 1))
+
+    def _algorithm(self) -> str:
+        return str(self.algorithm).replace("_", "-")
+
+    def _options(self, n_classes: int, horizon: int | None, y: Any = None, weight: Any = None) -> dict[str, Any]:
+        o: dict[str, Any] = dict(
+            loss=None if self.loss is None else str(self.loss).replace("_", "-"),
+            l2=float(self.l2),
+            domain="none" if self.domain is None else str(self.domain),
+            algorithm=self._algorithm(),
+            reservoir=str(self.reservoir),
+            seed=self._seed(),
+            holdout=float(self.holdout),
+            order_test=bool(self.order_test),
+        )
+        constants = {"lambda": self.lambda_, "beta": self.beta, "l": self.L, "n0": self.n0}
+        o |= {name: value for name, value in constants.items() if value is not None}
+        if horizon is not None:
+            o["horizon"] = int(horizon)
+        o |= self._more_options(n_classes, y, weight)
+        return o
+
+    def _missing(self) -> str:
+        if self.missing not in ("error", "zero", "mean", "debias"):
+            raise ValueError(f"missing must be 'error', 'zero', 'mean' or 'debias', got {self.missing!r}.")
+        return self.missing
+
+    def _rates(self, X: Any) -> dict[str, Any]:
+        """missing='debias': the share of missing values of each column, given or counted."""
+        if self._missing() != "debias":
+            return {}
+        if self.missing_rate is not None:
+            return {"missing_rate": _by_column(self.missing_rate)}
+        if X is None or sp.issparse(X) or _inputs.is_table(X):
+            raise ValueError(
+                "missing='debias' must know the share of missing values of each column before the first row: give missing_rate "
+                "(an array, or a dict by column name). fit counts it by itself for arrays."
+            )
+        return {"missing_rate": np.isnan(X).mean(axis=0).tolist()}
+
+    def _needs_horizon(self) -> bool:
+        return self._algorithm() not in _NO_HORIZON and self.horizon is None
+
+    # ------------------------------------------------------------------ running
+
+    def _start(self, options: dict[str, Any]) -> _Run:
+        text = json.dumps(options, allow_nan=False)
+        return _Run(Learner(text), text)
+
+    def _fit_rows(self, rows: Rows, options: dict[str, Any], progress: Progress | None = None) -> None:
+        """A whole run. The estimator changes only once it is over."""
+        if self._needs_horizon():
+            options["horizon"] = rows.count_learned(options["seed"], options["holdout"])
+        run = self._start(options)
+        assert run.learner is not None
+        run.learner.run(rows, progress)
+        run.model
+        if self._algorithm() not in _NO_HORIZON:
+            # Its T rows are over: it cannot go on.
+            run.learner = None
+        self._run = run
+
+    def _table_names(self) -> None:
+        names = self._run.model.names()[int(self._run.model.intercept) :]
+        self.n_features_in_ = len(names)
+        self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _read_options(self, **more: Any) -> dict[str, Any]:
+        return dict(intercept=bool(self.fit_intercept), missing=self._missing(), **more)
+
+    def fit_stream(
+        self,
+        table: Any,
+        *,
+        target: str,
+        weight: str | None = None,
+        drop: Iterable[str] = (),
+        categorical: Iterable[str] = (),
+        progress: Progress | None = None,
+    ) -> Any:
+        """Learn from a table that holds its target, batch by batch: any object with ``__arrow_c_stream__``.
+
+        Text columns become a feature a value, as on the command line. Only one batch is in memory at a time, if the object makes its
+        batches on demand.
+        """
+        read = self._read_options(
+            target=target, weight=weight, drop=list(drop), categorical=list(categorical), target_kind=self._target_kind()
+        )
+        if self._needs_horizon():
+            n = getattr(table, "num_rows", None)
+            if n is None and hasattr(table, "__len__"):
+                n = len(table)
+            if n is None or self.holdout:
+                raise ValueError(f"algorithm={self.algorithm!r} must know the number of rows first: give horizon.")
+            options = self._options(0, n) | self._rates(None)
+        else:
+            options = self._options(0, self.horizon) | self._rates(None)
+        self._fit_rows_of_table(_inputs.table_rows(table, read), options, progress)
+        return self
+
+    def _fit_rows_of_table(self, rows: Rows, options: dict[str, Any], progress: Progress | None) -> None:
+        if "horizon" not in options and self._needs_horizon():
+            options["horizon"] = rows.count_learned(options["seed"], options["holdout"])
+        run = self._start(options)
+        assert run.learner is not None
+        run.learner.run(rows, progress)
+        run.model
+        # Its columns are known by name; partial_fit takes rows by place.
+        run.learner = None
+        self._run = run
+        self._table_names()
+        self._set_classes()
+
+    def fit_file(
+        self,
+        path: Any,
+        *,
+        target: str | None = None,
+        weight: str | None = None,
+        drop: Iterable[str] = (),
+        categorical: Iterable[str] = (),
+        format: str | None = None,
+        header: bool | None = None,
+        skip_bad_rows: int | None = None,
+        progress: Progress | None = None,
+    ) -> Any:
+        """Learn from files that ``rooco fit`` reads: CSV, TSV, libsvm, Vowpal Wabbit text, Parquet, Arrow; plain, gzip or zstd.
+
+        ``path`` is a name, a pattern such as ``part-*.csv.gz``, or several. ``progress(rows, bytes, total_bytes, loss)`` is called every
+        few thousand rows; with tqdm: ``bar = tqdm(unit="B"); progress=lambda rows, done, total, loss: bar.update(done - bar.n)``.
+        """
+        read = self._read_options(
+            target=target,
+            weight=weight,
+            drop=list(drop),
+            categorical=list(categorical),
+            format=format,
+            header=header,
+            skip_bad_rows=skip_bad_rows,
+            target_kind=self._target_kind(),
+        )
+        options = self._options(0, self.horizon) | self._rates(None)
+        self._fit_rows_of_table(Rows.files(_paths(path), json.dumps(read)), options, progress)
+        return self
+
+    def _target_kind(self) -> str:
+        raise NotImplementedError
+
+    def _set_classes(self) -> None:
+        """Takes over what the model says of its classes."""
+
+    # ------------------------------------------------------------------ what came of it
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_run" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.missing in ("zero", "mean", "debias")
+        return tags
+
+    @property
+    def model_(self) -> Model:
+        """The model, as it would be written to a file."""
+        check_is_fitted(self)
+        return self._run.model
+
+    @property
+    def report_(self) -> dict[str, Any]:
+        """All that the run says of itself."""
+        return json.loads(self.model_.about())
+
+    @property
+    def guarantee_(self) -> str:
+        """What is promised, in words; never more than the theorems say."""
+        text = self.report_["guarantee"]
+        for option in ("algorithm", "domain"):
+            text = text.replace(f"--{option} ", f"{option}=")
+        if self._run.learner is not None and self.report_["algorithm"] == "auto":
+            text = "horizon-free default rule: " + text
+        return text
+
+    @property
+    def constants_(self) -> dict[str, Any]:
+        """The constants β, λ, L, G, T that the steps used, and where they came from."""
+        return self.report_["numbers"]
+
+    @property
+    def progressive_loss_(self) -> float:
+        """Mean loss, per unit of weight, of predictions made before each row was learned from."""
+        report = self.report_
+        return report["progressive_loss"] / report["weight"] if report["weight"] else float("nan")
+
+    @property
+    def holdout_(self) -> dict[str, Any] | None:
+        """Figures on the rows that were held out."""
+        return self.report_["holdout"]
+
+    @property
+    def order_test_(self) -> dict[str, Any] | None:
+        """Were the rows in random order? Nothing if that was not tested."""
+        check_is_fitted(self)
+        return self._run.order
+
+    @property
+    def coef_names_(self) -> list[str]:
+        """The names of the coefficients, in the order of ``coef_``."""
+        model = self.model_
+        return model.names()[int(model.intercept) :]
+
+    def _linear(self) -> tuple[np.ndarray, np.ndarray]:
+        """coef (outputs × features) and intercept (outputs)."""
+        model = self.model_
+        weights, offset = model.weights(), model.offset()
+        if model.intercept:
+            return weights[1:].T.copy(), weights[0] + offset
+        return weights.T.copy(), offset
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file that ``rooco predict``, ``eval`` and ``show`` read."""
+        self.model_.save(path)
+
+    def _adopt(self, model: Model) -> Any:
+        """Takes over a model that was made elsewhere."""
+        self._run = _Run(None, "{}", model)
+        names = model.names()[int(model.intercept) :]
+        self.n_features_in_ = len(names)
+        if model.has_columns:
+            self.feature_names_in_ = np.array(names, dtype=object)
+            if names == [f"x{i}" for i in range(len(names))]:
+                del self.feature_names_in_
+        self._set_classes()
+        return self
+
+    def _scores(self, X: Any, probabilities: bool = False) -> np.ndarray:
+        check_is_fitted(self)
+        model = self._run.model
+        if _inputs.is_table(X) or model.has_categories:
+            if not model.has_columns:
+                raise ValueError("The model was learned from a matrix without column names; give it an array, not a table.")
+            return model.scores(_inputs.table_rows(X, dict(labels="optional")), probabilities)
+        X = _inputs.check_x(self, X, reset=False)
+        rows = _inputs.array_rows(self, X, intercept=model.intercept, missing=model.missing)
+        return model.scores(rows, probabilities)
+
+    def _file_scores(self, path: Any, probabilities: bool = False) -> np.ndarray:
+        check_is_fitted(self)
+        return self._run.model.scores(Rows.files(_paths(path), json.dumps(dict(labels="optional"))), probabilities)
+
+
+def _paths(path: Any) -> list[str]:
+    if isinstance(path, (str, os.PathLike)):
+        path = [path]
+    return [os.fspath(p) for p in path]
+
+
+def _by_column(given: Any) -> Any:
+    """Numbers by column: a dict by name, or one for each."""
+    if isinstance(given, Mapping):
+        return {str(name): float(value) for name, value in given.items()}
+    return [float(value) for value in np.asarray(given, dtype=float).ravel()]
+
+
+def _weights(sample_weight: Any, X: Any, total: bool) -> Any:
+    """The weights, of either sign; for a whole run their sum must be positive."""
+    if sample_weight is None:
+        return None
+    weight = np.ascontiguousarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+    if total and not weight.sum() > 0:
+        raise ValueError(
+            f"The weights sum to {weight.sum():g}, but their total must be positive: otherwise no sum of losses is convex. Single weights "
+            "may be negative; check their signs, or add the rows that the negative ones are to be taken from."
+        )
+    return weight
+
+
+def _check_partial(estimator: _OnePass) -> None:
+    if estimator._needs_horizon():
+        raise ValueError(
+            f"algorithm={estimator.algorithm!r} must know the number of rows T before the first one: give horizon=T, use fit, or use an "
+            f"algorithm without a horizon ({', '.join(sorted(_NO_HORIZON))})."
+        )
+
+
+def _go_on(run: _Run) -> Learner:
+    if run.learner is None:
+        raise ValueError(
+            "This model cannot be learned further: it came from a file, from a table, or from an algorithm whose T rows are over. Start a "
+            "new one, or use partial_fit from the first row."
+        )
+    return run.learner
+
+
+def _check_finite(X: Any, missing: str) -> None:
+    """A batch is learned whole or not at all."""
+    values: Any = X.data if hasattr(X, "indptr") else X
+    bad = np.isinf(values).any() if missing != "error" else not np.isfinite(values).all()
+    if bad:
+        raise ValueError(
+            "Input X contains NaN or infinity; every number must be finite. Fill NaN in first, or choose missing='zero' or 'mean'. "
+            "Nothing was learned from this batch."
+        )

@@ -1,0 +1,241 @@
+"""The classifier, for two classes or more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from rooco import _inputs
+from rooco._base import _check_finite, _check_partial, _go_on, _OnePass, _Run, _weights
+from rooco._rooco import Rows
+
+
+class OnePassClassifier(ClassifierMixin, _OnePass):
+    """A linear classifier, learned in one pass: two classes or more, labels of any kind.
+
+    Parameters
+    ----------
+    loss : ``'logistic'`` for two classes and ``'softmax'`` for more (default); ``'squared-hinge'``, ``'smoothed-hinge[:gamma]'``.
+    label_noise : the labels were corrupted at known rates. Two numbers: the chances that a true ``classes_[1]`` and that a true
+        ``classes_[0]`` is seen as the other. One number: the chance that a label was replaced by a uniformly random one (randomised
+        response, for any number of classes).
+    positive_unlabeled : ``classes_[1]`` marks known positives, the other rows are unlabelled, and this share of all rows is positive. In
+        ``partial_fit`` and for files: (prior, share of known positives among the rows).
+
+    The other parameters, and the attributes, are those of :class:`OnePassRegressor`; also ``classes_``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rooco import OnePassClassifier
+    >>> x = np.random.default_rng(1).normal(size=(20_000, 2))
+    >>> model = OnePassClassifier().fit(x, np.where(x[:, 0] > x[:, 1], "left", "right"))
+    >>> model.predict([[2.0, 1.0], [0.0, 1.0]])
+    array(['left', 'right'], dtype='<U5')
+    """
+
+    def __init__(
+        self,
+        loss: str | None = None,
+        *,
+        algorithm: str = "auto",
+        l2: float = 0.0,
+        domain: str | None = None,
+        horizon: int | None = None,
+        fit_intercept: bool = True,
+        label_noise: Any = None,
+        positive_unlabeled: Any = None,
+        missing: str = "error",
+        missing_rate: Any = None,
+        lambda_: float | None = None,
+        beta: float | None = None,
+        L: float | None = None,
+        n0: int | None = None,
+        reservoir: str = "memory",
+        holdout: float = 0.0,
+        order_test: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.algorithm = algorithm
+        self.l2 = l2
+        self.domain = domain
+        self.horizon = horizon
+        self.fit_intercept = fit_intercept
+        self.label_noise = label_noise
+        self.positive_unlabeled = positive_unlabeled
+        self.missing = missing
+        self.missing_rate = missing_rate
+        self.lambda_ = lambda_
+        self.beta = beta
+        self.L = L
+        self.n0 = n0
+        self.reservoir = reservoir
+        self.holdout = holdout
+        self.order_test = order_test
+        self.random_state = random_state
+
+    def _more_options(self, n_classes: int, y: Any, weight: Any) -> dict[str, Any]:
+        o: dict[str, Any] = {}
+        if self.label_noise is not None:
+            rates = np.asarray(self.label_noise, dtype=float).ravel()
+            if rates.size == 2:
+                o["label_noise"] = rates.tolist()
+            elif rates.size != 1:
+                raise ValueError("label_noise is one number (randomised response) or two (the rates of classes_[1] and classes_[0]).")
+            elif n_classes == 2:
+                o["label_noise"] = [rates[0] / 2, rates[0] / 2]
+            else:
+                o["randomised_response"] = float(rates[0])
+        if self.positive_unlabeled is not None:
+            given = np.asarray(self.positive_unlabeled, dtype=float).ravel()
+            if given.size == 1:
+                if y is None:
+                    raise ValueError(
+                        "positive_unlabeled must be (prior, share of known positives) here: the share is not known before the first row."
+                    )
+                given = np.array([given[0], np.average(y > 0, weights=weight)])
+            o["positive_unlabelled"] = given.tolist()
+        return o
+
+    def _target_kind(self) -> str:
+        loss = None if self.loss is None else str(self.loss).replace("_", "-").split(":")[0]
+        return "classes" if loss in (None, "softmax") else "two"
+
+    def _set_classes(self) -> None:
+        self.classes_ = _inputs.classes_from_names(self._run.model.classes())
+
+    def _encode(self, y: Any, classes: np.ndarray) -> np.ndarray:
+        """±1 for two classes, 0..K-1 for more."""
+        at = np.searchsorted(classes, y)
+        at = np.minimum(at, len(classes) - 1)
+        unknown = classes[at] != y
+        if np.any(unknown):
+            raise ValueError(
+                f"y contains {np.asarray(y)[unknown][0]!r}, which is not one of the classes {list(classes)}: name all classes in the first "
+                "call of partial_fit (classes=)."
+            )
+        return self._numbers(at, len(classes))
+
+    def _numbers(self, at: Any, n_classes: int) -> np.ndarray:
+        """y of the library: ±1 for two classes, unless softmax was asked for; 0..K-1 otherwise."""
+        softmax = self.loss is not None and str(self.loss) == "softmax"
+        return 2.0 * at - 1.0 if n_classes == 2 and not softmax else at.astype(np.float64)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnePassClassifier:
+        """One pass over the rows, in their order. Shuffle them first if they are sorted."""
+        table = _inputs.is_table(X)
+        if table:
+            y = column_or_1d(y, warn=True)
+        else:
+            X, y = _inputs.check_x(self, X, y, reset=True)
+        check_classification_targets(y)
+        classes, at = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class.")
+        y = self._numbers(at, len(classes))
+        weight = _weights(sample_weight, y.reshape(-1, 1) if table else X, True)
+        options = self._options(len(classes), self.horizon, y, weight) | self._rates(X)
+        self._fit_rows(self._rows(X, y, weight, classes), options)
+        self.classes_ = classes
+        if table:
+            self._table_names()
+        return self
+
+    def _rows(self, X: Any, y: np.ndarray, weight: Any, classes: np.ndarray) -> Rows:
+        names = _inputs.class_names(classes)
+        if _inputs.is_table(X):
+            read = self._read_options(
+                labels="elsewhere", numbers_only=True, target_kind={"named": names}, weight=None if weight is None else "weight"
+            )
+            return _inputs.table_rows(X, read, y, weight)
+        return _inputs.array_rows(
+            self, X, intercept=bool(self.fit_intercept), missing=self._missing(), y=y, weight=weight, classes=names
+        )
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> OnePassClassifier:
+        """More rows. The first call must name all classes. After n rows the model is that of ``fit`` on these rows, bit for bit."""
+        run: _Run = self.__dict__.get("_run")  # type: ignore[assignment]
+        if run is not None and classes is None and run.learner is not None and run.learner.quick(X, y, sample_weight):
+            return self
+        first = run is None
+        table = _inputs.is_table(X)
+        if table:
+            y = column_or_1d(y, warn=True)
+        else:
+            X, y = _inputs.check_x(self, X, y, reset=first)
+            _check_finite(X, self._missing())
+        if first:
+            if classes is None:
+                raise ValueError("classes must be passed on the first call to partial_fit.")
+            known = np.unique(classes)
+            if len(known) < 2:
+                raise ValueError(f"The number of classes has to be greater than one; got {len(known)} class.")
+        else:
+            known = self.classes_
+            if classes is not None and not np.array_equal(known, np.unique(classes)):
+                raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}")
+        encoded = self._encode(y, known)
+        weight = _weights(sample_weight, encoded.reshape(-1, 1), False)
+        if first:
+            _check_partial(self)
+            run = self._start(self._options(len(known), self.horizon) | self._rates(None))
+        _go_on(run).run(self._rows(X, encoded, weight, known))
+        self._run = run
+        if first:
+            self.classes_ = known
+            if table:
+                self._table_names()
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores: one a row for two classes (positive means ``classes_[1]``), one a class for more."""
+        scores = self._scores(X)
+        if scores.shape[1] == 2:  # softmax was asked for
+            return scores[:, 1] - scores[:, 0]
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _classes_of(self, scores: np.ndarray) -> np.ndarray:
+        at = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return self.classes_[at]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row."""
+        return self._classes_of(self._scores(X))
+
+    def predict_file(self, path: Any) -> np.ndarray:
+        """The classes of the rows of files."""
+        return self._classes_of(self._file_scores(path))
+
+    def _has_probabilities(self) -> bool:
+        if "_run" in self.__dict__:
+            return self._run.model.has_probabilities
+        return self.loss in (None, "logistic", "softmax")
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities, in the order of ``classes_``; for the logistic and softmax losses."""
+        p = self._scores(X, probabilities=True)
+        return np.hstack([1.0 - p, p]) if p.shape[1] == 1 else p
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Their logarithms."""
+        return np.log(self.predict_proba(X))
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """w: one row for two classes, one a class for more; without the intercept."""
+        coef = self._linear()[0]
+        return coef[1:] - coef[:1] if len(coef) == 2 else coef
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The constants, one a row of ``coef_``."""
+        constants = self._linear()[1]
+        return constants[1:] - constants[:1] if len(constants) == 2 else constants

@@ -1,0 +1,160 @@
+"""The regressor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import column_or_1d
+
+from rooco import _inputs
+from rooco._base import _by_column, _check_finite, _check_partial, _go_on, _OnePass, _Run, _weights
+
+
+class OnePassRegressor(RegressorMixin, _OnePass):
+    """A linear model for a number, learned in one pass.
+
+    Parameters
+    ----------
+    loss : ``'squared'`` (default) or ``'huber[:delta]'``
+    algorithm : ``'auto'`` has nothing to tune and needs no number of rows. Algorithms with a proof run by name (``'provable'``,
+        ``'reservoir-sgd'``, ``'algorithm-2-prime'``, …: docs/choosing.md); they need ``horizon`` in ``partial_fit``.
+    l2 : (l2/2)‖w‖² is added to every row's loss.
+    domain : the set that the weights are kept in: ``'ball:R'``, ``'box:LO,HI'``, ``'simplex'``, ``'l1:R'``.
+    horizon : T, the number of rows; ``fit`` counts them.
+    feature_noise : variances of the measurement noise, an array or a dict by column (errors in variables, squared loss).
+    missing : what NaN means: ``'error'``, ``'zero'``, ``'mean'`` of the column so far, ``'debias'`` (values missing at random, squared loss).
+    missing_rate : for ``'debias'``; ``fit`` counts it for arrays.
+    lambda_, beta, L, n0 : constants of the algorithms; measured on the first rows if not given.
+    reservoir : where past rows wait: ``'memory'``, ``'disk:DIR'``, ``'sample:M'``.
+    holdout : the share of rows that are scored and never learned from.
+    random_state : the seed; 1 if not given, as on the command line.
+
+    Sample weights may be negative, as long as the sum over all rows is convex.
+
+    Attributes
+    ----------
+    coef_, intercept_, n_features_in_, feature_names_in_, coef_names_ : the model. Predictions of ``'auto'`` also clamp every value to the
+        range seen in training.
+    guarantee_, constants_, progressive_loss_, order_test_, holdout_, report_, model_ : what the run says of itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rooco import OnePassRegressor
+    >>> x = np.random.default_rng(1).normal(size=(20_000, 2))
+    >>> model = OnePassRegressor().fit(x, x @ [2.0, -1.0] + 3.0)
+    >>> model.coef_.round(2), model.intercept_.round(2)
+    (array([ 2., -1.]), array([3.]))
+    """
+
+    def __init__(
+        self,
+        loss: str | None = None,
+        *,
+        algorithm: str = "auto",
+        l2: float = 0.0,
+        domain: str | None = None,
+        horizon: int | None = None,
+        fit_intercept: bool = True,
+        feature_noise: Any = None,
+        missing: str = "error",
+        missing_rate: Any = None,
+        lambda_: float | None = None,
+        beta: float | None = None,
+        L: float | None = None,
+        n0: int | None = None,
+        reservoir: str = "memory",
+        holdout: float = 0.0,
+        order_test: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.algorithm = algorithm
+        self.l2 = l2
+        self.domain = domain
+        self.horizon = horizon
+        self.fit_intercept = fit_intercept
+        self.feature_noise = feature_noise
+        self.missing = missing
+        self.missing_rate = missing_rate
+        self.lambda_ = lambda_
+        self.beta = beta
+        self.L = L
+        self.n0 = n0
+        self.reservoir = reservoir
+        self.holdout = holdout
+        self.order_test = order_test
+        self.random_state = random_state
+
+    def _more_options(self, n_classes: int, y: Any, weight: Any) -> dict[str, Any]:
+        return {} if self.feature_noise is None else {"feature_noise": _by_column(self.feature_noise)}
+
+    def _target_kind(self) -> str:
+        return "number"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnePassRegressor:
+        """One pass over the rows, in their order. Shuffle them first if they are sorted."""
+        if _inputs.is_table(X):
+            y = np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64)
+            weight = _weights(sample_weight, y.reshape(-1, 1), True)
+            read = self._read_options(labels="elsewhere", numbers_only=True, target_kind="number", weight=None if weight is None else "weight")
+            rows = _inputs.table_rows(X, read, y, weight)
+            self._fit_rows(rows, self._options(0, self.horizon, y, weight) | self._rates(X))
+            self._table_names()
+            return self
+        X, y = _inputs.check_x(self, X, y, reset=True, y_numeric=True)
+        y = np.ascontiguousarray(y, dtype=np.float64)
+        weight = _weights(sample_weight, X, True)
+        rows = _inputs.array_rows(self, X, intercept=bool(self.fit_intercept), missing=self._missing(), y=y, weight=weight)
+        self._fit_rows(rows, self._options(0, self.horizon, y, weight) | self._rates(X))
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnePassRegressor:
+        """More rows. After n rows the model is that of ``fit`` on these n rows, bit for bit.
+
+        Without ``horizon`` only algorithms that need no number of rows can run; the default is one of them.
+        """
+        run: _Run = self.__dict__.get("_run")  # type: ignore[assignment]
+        if run is not None and run.learner is not None and run.learner.quick(X, y, sample_weight):
+            return self
+        first = run is None
+        table = _inputs.is_table(X)
+        if table:
+            y = np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64)
+            weight = _weights(sample_weight, y.reshape(-1, 1), False)
+            read = self._read_options(labels="elsewhere", numbers_only=True, target_kind="number", weight=None if weight is None else "weight")
+            rows = _inputs.table_rows(X, read, y, weight)
+        else:
+            X, y = _inputs.check_x(self, X, y, reset=first, y_numeric=True)
+            y = np.ascontiguousarray(y, dtype=np.float64)
+            weight = _weights(sample_weight, X, False)
+            _check_finite(X, self._missing())
+            rows = _inputs.array_rows(self, X, intercept=bool(self.fit_intercept), missing=self._missing(), y=y, weight=weight)
+        if first:
+            _check_partial(self)
+            run = self._start(self._options(0, self.horizon, y, weight) | self._rates(None))
+        _go_on(run).run(rows)
+        self._run = run
+        if first and table:
+            self._table_names()
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predictions for arrays, sparse matrices and tables."""
+        return self._scores(X)[:, 0]
+
+    def predict_file(self, path: Any) -> np.ndarray:
+        """Predictions for the rows of files."""
+        return self._file_scores(path)[:, 0]
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """w, without the intercept."""
+        return self._linear()[0][0]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """The constant, as an array of one."""
+        return self._linear()[1]
