@@ -1,6 +1,8 @@
 //! W = ℝᵈ: nothing to project, no diameter.
 
 use super::Domain;
+use crate::loss::Interval;
+use crate::row::Features;
 use crate::weights::Weights;
 
 /// W = ℝᵈ. The regret bounds need a bounded domain; the steps do not.
@@ -21,6 +23,10 @@ impl Domain for WholeSpace {
     }
     fn reach(&self) -> f64 {
         f64::INFINITY
+    }
+    fn score_range(&self, x: Features<'_>) -> Interval {
+        let r = if x.values().iter().any(|&v| v != 0.0) { f64::INFINITY } else { 0.0 };
+        Interval { lo: -r, hi: r }
     }
     fn name(&self) -> String {
         "the whole space".into()

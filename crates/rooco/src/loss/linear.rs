@@ -63,7 +63,11 @@ pub struct Linear<P>(pub P);
 impl<P: Pointwise> Linear<P> {
     /// The smallest and largest second derivative along x, weight included.
     pub fn curvature(&self, domain: &dyn Domain, z: Row<'_>) -> (f64, f64) {
-        let (lo, hi) = self.0.curvature(domain.score_range(z.x), z.y);
+        self.curvature_on(domain.score_range(z.x), z)
+    }
+
+    fn curvature_on(&self, range: Interval, z: Row<'_>) -> (f64, f64) {
+        let (lo, hi) = self.0.curvature(range, z.y);
         let (a, b) = (z.weight * lo, z.weight * hi);
         (a.min(b), a.max(b))
     }
@@ -88,9 +92,10 @@ impl<P: Pointwise> Loss for Linear<P> {
     }
 
     fn constants(&self, domain: &dyn Domain, z: Row<'_>) -> RowConstants {
-        let (lo, hi) = self.curvature(domain, z);
+        let range = domain.score_range(z.x);
+        let (lo, hi) = self.curvature_on(range, z);
         let xx = z.x.norm_squared();
-        let steepest = self.0.steepest(domain.score_range(z.x), z.y);
+        let steepest = self.0.steepest(range, z.y);
         RowConstants { g: times(z.weight.abs() * xx.sqrt(), steepest), beta: lo.abs().max(hi.abs()) * xx }
     }
 
