@@ -42,7 +42,9 @@ def brute_force(x, y, weight, logistic):
     else:
         g, beta, least = (size * (RADIUS * norm + np.abs(y)) * norm).max(), size * norm**2, np.ones(len(y))
     mean = (x * (weight * least)[:, None]).T @ x / len(y)
-    return {"g": g, "beta": beta.max(), "beta_rms": np.sqrt((beta**2).mean()), "lambda": np.linalg.eigvalsh(mean)[0]}
+    # The root of the largest eigenvalue of the mean of H², H the Hessian of a row; of β² where H depends on w.
+    rms = (beta**2).mean() if logistic else np.linalg.eigvalsh((x * (size * beta)[:, None]).T @ x / len(y))[-1]
+    return {"g": g, "beta": beta.max(), "beta_rms": np.sqrt(rms), "lambda": np.linalg.eigvalsh(mean)[0]}
 
 
 def written_out(table, target, categorical, weight=None):
@@ -58,6 +60,8 @@ def problems(folder):
     names = ["cut", "color", "clarity"]
     x, y, w = written_out(diamonds.copy(), "price", names)
     yield "diamonds, squared", ROOT / "data/diamonds.csv.gz", ["--target", "price"], (x, y, w, False)
+    x, y, w = written_out(diamonds.drop(columns=names), "price", [])
+    yield "diamonds, numbers only", ROOT / "data/diamonds.csv.gz", ["--target", "price", "--drop", ",".join(names)], (x, y, w, False)
     signed = diamonds.assign(w=rng.choice([1.5, -0.5], size=len(diamonds), p=[0.8, 0.2]))
     signed.to_csv(folder / "signed.csv", index=False)
     x, y, w = written_out(signed, "price", names, "w")
