@@ -1,9 +1,10 @@
 //! Dot product and axpy: the arithmetic that every row pays for.
 //!
-//! Reason for `unsafe` in this file: on x86-64 the same Rust code is compiled a second time with AVX2 enabled and
-//! called only after the processor was asked. Both versions use the same eight accumulators and no fused
+//! On x86-64 with AVX2 the dense ones are in `avx2.rs`. Both versions use the same eight sums in the same order and no fused
 //! multiply-add, so the result has the same bits on every machine.
-#![allow(unsafe_code)]
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 
 const LANES: usize = 8;
 
@@ -11,22 +12,21 @@ const LANES: usize = 8;
 fn dot_lanes(a: &[f64], b: &[f64]) -> f64 {
     debug_assert_eq!(a.len(), b.len());
     let mut acc = [0.0f64; LANES];
-    let (ca, cb) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let (ra, rb) = (ca.remainder(), cb.remainder());
-    for (x, y) in ca.zip(cb) {
+    let ((ca, ra), (cb, rb)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    for (x, y) in ca.iter().zip(cb) {
         for k in 0..LANES {
             acc[k] += x[k] * y[k];
         }
     }
-    let (ca, cb) = (ra.chunks_exact(LANES / 2), rb.chunks_exact(LANES / 2));
-    let (ra, rb) = (ca.remainder(), cb.remainder());
-    for (x, y) in ca.zip(cb) {
+    // At most one group of four and three single numbers are left.
+    let ((ca, ra), (cb, rb)) = (ra.as_chunks::<{ LANES / 2 }>(), rb.as_chunks::<{ LANES / 2 }>());
+    if let ([x, ..], [y, ..]) = (ca, cb) {
         for k in 0..LANES / 2 {
             acc[k] += x[k] * y[k];
         }
     }
     let mut tail = 0.0;
-    for (x, y) in ra.iter().zip(rb) {
+    for (x, y) in ra.iter().zip(rb).take(LANES / 2 - 1) {
         tail += x * y;
     }
     ((acc[0] + acc[4]) + (acc[2] + acc[6])) + ((acc[1] + acc[5]) + (acc[3] + acc[7])) + tail
@@ -39,69 +39,93 @@ fn axpy_lanes(c: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    /// Compiled with AVX2; the caller has checked that the processor has it.
-    #[target_feature(enable = "avx2")]
-    pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-        super::dot_lanes(a, b)
-    }
-
-    /// Compiled with AVX2; the caller has checked that the processor has it.
-    #[target_feature(enable = "avx2")]
-    pub(super) fn axpy(c: f64, x: &[f64], y: &mut [f64]) {
-        super::axpy_lanes(c, x, y)
-    }
-}
-
 /// ⟨a, b⟩ of two slices of one length.
 #[inline]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the line above asked the processor.
-        return unsafe { x86::dot(a, b) };
+    if let Some(avx2) = avx2::Avx2::get() {
+        return avx2.dots([a], b)[0];
     }
     dot_lanes(a, b)
+}
+
+/// ⟨v, x⟩ and ⟨q, x⟩ of slices of one length, x read once; each has the bits of [`dot`].
+#[inline]
+pub(crate) fn dot_2(v: &[f64], q: &[f64], x: &[f64]) -> (f64, f64) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = avx2::Avx2::get() {
+        let [v, q] = avx2.dots([v, q], x);
+        return (v, q);
+    }
+    (dot_lanes(v, x), dot_lanes(q, x))
 }
 
 /// y += c·x for slices of one length.
 #[inline]
 pub(crate) fn axpy(c: f64, x: &[f64], y: &mut [f64]) {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the line above asked the processor.
-        return unsafe { x86::axpy(c, x, y) };
+    if let Some(avx2) = avx2::Avx2::get() {
+        return avx2.axpys([c], x, [y]);
     }
     axpy_lanes(c, x, y)
 }
 
+/// v += c₀·x and q += c₁·x for slices of one length, x read once.
+#[inline]
+pub(crate) fn axpy_2(c: [f64; 2], x: &[f64], v: &mut [f64], q: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = avx2::Avx2::get() {
+        return avx2.axpys(c, x, [v, q]);
+    }
+    axpy_lanes(c[0], x, v);
+    axpy_lanes(c[1], x, q);
+}
+
+/// How many sums a sparse row is spread over: the additions of one row do not wait for each other.
+const SUMS: usize = 4;
+
 /// Σ v[index]·value; coordinates beyond v count as zero.
 #[inline]
 pub(crate) fn sparse_dot(v: &[f64], index: &[u32], value: &[f64]) -> f64 {
-    // Four accumulators: the additions of one row do not wait for each other.
-    let mut acc = [0.0f64; 4];
-    for (k, (&i, &x)) in index.iter().zip(value).enumerate() {
-        if let Some(w) = v.get(i as usize) {
-            acc[k & 3] += w * x;
+    let mut a = [0.0f64; SUMS];
+    let mut add = |k: usize, i: u32, x: f64| {
+        if let Some(v) = v.get(i as usize) {
+            a[k] += v * x;
         }
-    }
-    (acc[0] + acc[2]) + (acc[1] + acc[3])
+    };
+    in_fours(index, value, &mut add);
+    (a[0] + a[2]) + (a[1] + a[3])
 }
 
 /// [`sparse_dot`] with two vectors of one length, in one pass over the row; each has the bits of its own pass.
 #[inline]
 pub(crate) fn sparse_dot_2(v: &[f64], q: &[f64], index: &[u32], value: &[f64]) -> (f64, f64) {
     let q = &q[..v.len()];
-    let (mut a, mut b) = ([0.0f64; 4], [0.0f64; 4]);
-    for (k, (&i, &x)) in index.iter().zip(value).enumerate() {
+    let (mut a, mut b) = ([0.0f64; SUMS], [0.0f64; SUMS]);
+    let mut add = |k: usize, i: u32, x: f64| {
         let i = i as usize;
         if i < v.len() {
-            a[k & 3] += v[i] * x;
-            b[k & 3] += q[i] * x;
+            a[k] += v[i] * x;
+            b[k] += q[i] * x;
+        }
+    };
+    in_fours(index, value, &mut add);
+    ((a[0] + a[2]) + (a[1] + a[3]), (b[0] + b[2]) + (b[1] + b[3]))
+}
+
+/// Calls `add` with the place within a group of four, which the compiler then knows: the sums stay in registers.
+#[inline(always)]
+fn in_fours(index: &[u32], value: &[f64], add: &mut impl FnMut(usize, u32, f64)) {
+    let (fours, rest) = index.as_chunks::<SUMS>();
+    let (four_values, rest_values) = value.as_chunks::<SUMS>();
+    for (i, x) in fours.iter().zip(four_values) {
+        for k in 0..SUMS {
+            add(k, i[k], x[k]);
         }
     }
-    ((a[0] + a[2]) + (a[1] + a[3]), (b[0] + b[2]) + (b[1] + b[3]))
+    for (k, (&i, &x)) in rest.iter().zip(rest_values).enumerate() {
+        add(k, i, x);
+    }
 }
 
 /// v += c₀·x and q += c₁·x for a sparse row, in one pass. Every coordinate must exist in both.
@@ -129,6 +153,22 @@ mod tests {
             axpy(0.3, &a, &mut y);
             axpy_lanes(0.3, &a, &mut z);
             assert_eq!(y, z);
+            let (p, q) = dot_2(&b, &y, &a);
+            assert_eq!((p.to_bits(), q.to_bits()), (dot_lanes(&b, &a).to_bits(), dot_lanes(&y, &a).to_bits()));
+            let mut v = b.clone();
+            axpy_2([0.3, -0.7], &a, &mut v, &mut y);
+            axpy_lanes(-0.7, &a, &mut z);
+            assert_eq!(
+                (&v, &y),
+                (
+                    &{
+                        let mut v = b.clone();
+                        axpy_lanes(0.3, &a, &mut v);
+                        v
+                    },
+                    &z
+                )
+            );
         }
     }
 }

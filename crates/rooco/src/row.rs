@@ -47,6 +47,7 @@ impl<'a> Row<'a> {
 
 impl<'a> Features<'a> {
     /// One more than the largest coordinate present: the smallest d that holds this x.
+    #[inline]
     pub fn dim(&self) -> usize {
         match self {
             Features::Dense(x) => x.len(),
@@ -55,6 +56,7 @@ impl<'a> Features<'a> {
     }
 
     /// The stored values (all of them if dense).
+    #[inline]
     pub fn values(&self) -> &'a [f64] {
         match self {
             Features::Dense(x) => x,
@@ -84,6 +86,18 @@ impl<'a> Features<'a> {
         }
     }
 
+    /// ⟨v, x⟩ and ⟨q, x⟩ for v and q of one length, in one pass over the row; each has the bits of [`dot`](Self::dot).
+    #[inline]
+    pub(crate) fn dot_2(&self, v: &[f64], q: &[f64]) -> (f64, f64) {
+        match *self {
+            Features::Dense(x) => {
+                let n = x.len().min(v.len());
+                kernel::dot_2(&v[..n], &q[..n], &x[..n])
+            }
+            Features::Sparse { index, value } => kernel::sparse_dot_2(v, q, index, value),
+        }
+    }
+
     /// v += c·x. Every coordinate of x must exist in v.
     #[inline]
     pub fn add_to(&self, c: f64, v: &mut [f64]) {
@@ -94,6 +108,15 @@ impl<'a> Features<'a> {
                     v[i as usize] += c * x;
                 }
             }
+        }
+    }
+
+    /// v += c₀·x and q += c₁·x, in one pass over the row. Every coordinate of x must exist in both.
+    #[inline]
+    pub(crate) fn add_to_2(&self, c: [f64; 2], v: &mut [f64], q: &mut [f64]) {
+        match *self {
+            Features::Dense(x) => kernel::axpy_2(c, x, &mut v[..x.len()], &mut q[..x.len()]),
+            Features::Sparse { index, value } => kernel::sparse_axpy_2(c, index, value, v, q),
         }
     }
 

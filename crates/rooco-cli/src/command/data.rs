@@ -53,9 +53,9 @@ pub struct DataArguments {
     #[arg(long, default_value_t = 1000, value_name = "N")]
     pub max_bad_rows: u64,
 
-    /// Threads: with 2 or more, files are parsed ahead. Never changes a number.
-    #[arg(long, default_value_t = 2, value_name = "N")]
-    pub threads: usize,
+    /// Threads: with 2 or more, files are parsed ahead; by default 2 if there are as many processors. Never changes a number.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
 }
 
 fn parse_missing(text: &str) -> std::result::Result<Missing, String> {
@@ -88,6 +88,7 @@ impl DataArguments {
 
     /// The options of the stream.
     pub fn options(&self) -> Result<stream::Options> {
+        let defaults = stream::Options::default();
         Ok(stream::Options {
             format: self.format.as_deref().map(str::parse::<Format>).transpose()?,
             target: self.target.clone(),
@@ -98,8 +99,8 @@ impl DataArguments {
             intercept: !self.no_intercept,
             header: self.no_header.then_some(false),
             bad_rows: if self.on_bad_row == "skip" { BadRows::Skip { max: self.max_bad_rows } } else { BadRows::Stop },
-            ahead: self.threads > 1,
-            ..Default::default()
+            ahead: self.threads.map_or(defaults.ahead, |n| n > 1),
+            ..defaults
         })
     }
 

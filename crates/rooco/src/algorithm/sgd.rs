@@ -358,10 +358,13 @@ fn apply(w: &mut Weights, eta: f64, drawn: Drawn<'_>, fresh: On<'_>, past: On<'_
 }
 
 /// Errs if the loss or the gradient is not finite, naming the number of the row that made it so.
+#[inline]
 pub(crate) fn check_finite(t: u64, z: Row<'_>, loss: f64, g: Option<&Gradient>) -> Result<()> {
-    if loss.is_finite() && g.is_none_or(Gradient::is_finite) {
-        return Ok(());
-    }
+    if loss.is_finite() && g.is_none_or(Gradient::is_finite) { Ok(()) } else { Err(not_finite(t, z, loss)) }
+}
+
+#[cold]
+fn not_finite(t: u64, z: Row<'_>, loss: f64) -> Error {
     let (what, value) = if let Some((i, v)) = z.x.iter().find(|(_, v)| !v.is_finite()) {
         (format!("feature {i}"), v)
     } else if !z.y.is_finite() {
@@ -371,5 +374,5 @@ pub(crate) fn check_finite(t: u64, z: Row<'_>, loss: f64, g: Option<&Gradient>) 
     } else {
         ("the loss".into(), loss)
     };
-    Err(Error::NonFinite { row: t, what, value })
+    Error::NonFinite { row: t, what, value }
 }

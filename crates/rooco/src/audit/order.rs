@@ -217,6 +217,13 @@ impl OrderTest {
         false
     }
 
+    /// The next row is one that [`looks`](Self::looks) leaves out: it is only counted.
+    #[inline]
+    pub(crate) fn pass_over(&mut self) {
+        debug_assert!(!self.looks());
+        self.rows += 1;
+    }
+
     fn look(&mut self, z: Row<'_>, frozen_loss: Option<f64>) -> bool {
         let t = self.rows - 1;
         let first_of_burst = t == self.burst.0;

@@ -51,7 +51,7 @@ pub trait Watch {
         Control::Go
     }
 
-    /// True if [`predicted`](Self::predicted) wants to be called.
+    /// True if [`predicted`](Self::predicted) wants to be called. Asked once, before the first row.
     fn wants_predictions(&self) -> bool {
         false
     }
@@ -66,7 +66,7 @@ pub trait Watch {
         Ok(())
     }
 
-    /// A row number at which a checkpoint must be saved, counted from 1: every so many rows.
+    /// A row number at which a checkpoint must be saved, counted from 1: every so many rows. Asked once, before the first row.
     fn every(&self) -> Option<u64> {
         None
     }
@@ -123,6 +123,12 @@ pub struct Pass {
     frozen: Option<Linear>,
     scores: Vec<f64>,
     since: (f64, f64),
+    /// The watcher wants to see predictions.
+    predictions: bool,
+    /// The watcher wants a checkpoint every so many rows.
+    every: Option<u64>,
+    /// The number of rows after which it is the watcher's turn.
+    turn_at: u64,
 }
 
 impl Pass {
@@ -146,6 +152,9 @@ impl Pass {
             pass.resume(checkpoint)?;
             skip = pass.rows;
         }
+        pass.predictions = watch.wants_predictions();
+        pass.every = watch.every().filter(|&n| n > 0);
+        pass.turn_at = pass.next_turn();
         let mut read = 0;
         for j in 0..first.len() {
             read += 1;
@@ -198,6 +207,9 @@ impl Pass {
             baseline: Baseline::default(),
             holdout,
             since: (0.0, 0.0),
+            predictions: false,
+            every: None,
+            turn_at: BEAT,
         })
     }
 
@@ -213,21 +225,22 @@ impl Pass {
     #[inline]
     pub(super) fn row(&mut self, z: Row<'_>, watch: &mut dyn Watch) -> Result<()> {
         self.rows += 1;
-        if self.order.as_ref().is_some_and(OrderTest::looks) {
-            self.look_at_order(z);
-        } else if let Some(order) = &mut self.order {
-            order.observe(z, None);
+        if let Some(order) = &mut self.order {
+            if order.looks() {
+                self.look_at_order(z);
+            } else {
+                order.pass_over();
+            }
         }
-        let predictions = watch.wants_predictions();
         if let Some((random, metrics)) = &mut self.holdout
             && random.uniform() < self.options.holdout
         {
             self.plan.learner.scores(z.x, &mut self.scores);
             let loss = score_loss(self.plan.score_loss.as_ref(), &self.scores, z);
             metrics.add(&self.scores, z.y, z.weight, loss);
-            return if predictions { watch.predicted(&self.scores, self.plan.kind) } else { Ok(()) };
+            return if self.predictions { watch.predicted(&self.scores, self.plan.kind) } else { Ok(()) };
         }
-        if predictions {
+        if self.predictions {
             self.plan.learner.scores(z.x, &mut self.scores);
             watch.predicted(&self.scores, self.plan.kind)?;
         }
@@ -260,22 +273,31 @@ impl Pass {
         }
     }
 
-    /// Between two rows: the watcher's turn.
+    /// Between two rows: now and then it is the watcher's turn.
     #[inline]
     fn tick(&mut self, stream: &mut dyn Stream, watch: &mut dyn Watch) -> Result<Option<Fitted>> {
-        let due = watch.every().is_some_and(|n| self.rows.is_multiple_of(n));
-        if !due && !self.rows.is_multiple_of(BEAT) {
-            return Ok(None);
-        }
-        let control = if self.rows.is_multiple_of(BEAT) { watch.beat(&self.progress(stream.position())) } else { Control::Go };
+        if self.rows < self.turn_at { Ok(None) } else { self.turn(stream, watch) }
+    }
+
+    #[cold]
+    fn turn(&mut self, stream: &mut dyn Stream, watch: &mut dyn Watch) -> Result<Option<Fitted>> {
+        self.turn_at = self.next_turn();
+        let mut control = Control::Go;
         if self.rows.is_multiple_of(BEAT) {
+            control = watch.beat(&self.progress(stream.position()));
             self.since = (self.paid, self.weight);
         }
-        if due || control != Control::Go {
+        if control != Control::Go || self.every.is_some_and(|n| self.rows.is_multiple_of(n)) {
             watch.save(&self.checkpoint()?)?;
             self.plan.learner.checkpointed()?;
         }
         if control == Control::Stop { self.finish(stream.schema(), true).map(Some) } else { Ok(None) }
+    }
+
+    /// The next multiple of 1024, or of the rows between two checkpoints, whichever comes first.
+    fn next_turn(&self) -> u64 {
+        let after = |n: u64| (self.rows / n + 1).saturating_mul(n);
+        self.every.map_or(u64::MAX, after).min(after(BEAT))
     }
 
     pub(super) fn progress(&self, mut position: Position) -> Progress {

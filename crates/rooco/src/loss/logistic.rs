@@ -44,9 +44,19 @@ impl Pointwise for Logistic {
             let e = (-u.abs()).exp();
             e / ((1.0 + e) * (1.0 + e))
         };
+        if p.lo == f64::NEG_INFINITY && p.hi == f64::INFINITY {
+            return (0.0, 0.25);
+        }
         let far = p.lo.abs().max(p.hi.abs());
         let near = if p.lo <= 0.0 && p.hi >= 0.0 { 0.0 } else { p.lo.abs().min(p.hi.abs()) };
         (bell(far), bell(near))
+    }
+    fn steepest(&self, p: Interval, y: f64) -> f64 {
+        // At the end of the wrong side.
+        match side(y) * if y > 0.0 { p.lo } else { p.hi } {
+            f64::NEG_INFINITY => 1.0,
+            m => sigmoid(-m),
+        }
     }
     fn curvature_ignores_label(&self) -> bool {
         true

@@ -116,7 +116,7 @@ pub struct Options {
     pub schema: Option<Schema>,
     /// Whether a saved schema may grow (learning goes on); otherwise what it does not know is ignored and counted.
     pub grow: bool,
-    /// Whether to parse on a second thread.
+    /// Whether to parse on a second thread. By default if there is a second processor for it; no number depends on it.
     pub ahead: bool,
 }
 
@@ -141,7 +141,7 @@ impl Default for Options {
             bad_rows: BadRows::Stop,
             schema: None,
             grow: false,
-            ahead: true,
+            ahead: std::thread::available_parallelism().is_ok_and(|n| n.get() > 1),
         }
     }
 }

@@ -204,8 +204,8 @@ impl Weights {
             seen.known.set(level + 1);
             match seen.x {
                 x if level == 0 => seen.with[0].set(x.dot(&self.basis[0])),
-                Features::Sparse { index, value } if known == 0 && level == 1 => {
-                    let (v, q) = kernel::sparse_dot_2(&self.basis[0], &self.basis[1], index, value);
+                x if known == 0 && level == 1 => {
+                    let (v, q) = x.dot_2(&self.basis[0], &self.basis[1]);
                     seen.with[0].set(v);
                     seen.with[1].set(q);
                 }
@@ -256,7 +256,7 @@ impl Weights {
         }
         self.version += 1;
         match (seen.x, &mut self.basis[..]) {
-            (Features::Sparse { index, value }, [v, q]) => kernel::sparse_axpy_2([d[0] * c, d[1] * c], index, value, v, q),
+            (x, [v, q]) => x.add_to_2([d[0] * c, d[1] * c], v, q),
             (x, basis) => basis.iter_mut().zip(&d).for_each(|(m, &d)| x.add_to(d * c, m)),
         }
     }
