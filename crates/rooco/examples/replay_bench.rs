@@ -10,12 +10,13 @@
 
 use std::hint::black_box;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Instant;
 
 use rooco::Learner;
 use rooco::algorithm::{Sgd, Task};
 use rooco::domain::Ball;
-use rooco::draw::{Draw, Draws, Fresh, MemoryStore, Mixture, Reservoir};
+use rooco::draw::{Draw, Draws, Fresh, HeldRows, MemoryStore, Mixture, Reservoir};
 use rooco::loss::{Linear, Squared};
 use rooco::play::Play;
 use rooco::step::Steps;
@@ -46,12 +47,28 @@ fn learner(draw: Box<dyn Draw>, play: Play) -> Result<Sgd<Linear<Squared>>> {
     Sgd::new(task, draw, Box::new(Steps::over_lambda_t(2.0, 0.05, 0.1)), play)
 }
 
-fn draw(mode: &str, horizon: u64) -> Result<Box<dyn Draw>> {
+/// x and y of one row after the other: a matrix as a caller might hold it.
+#[derive(Default)]
+struct Matrix(Vec<f64>);
+
+impl HeldRows for Matrix {
+    #[inline]
+    fn row(&self, j: usize) -> Row<'_> {
+        let z = &self.0[j * (FEATURES + 1)..(j + 1) * (FEATURES + 1)];
+        Row::dense(&z[..FEATURES], z[FEATURES])
+    }
+    fn rows(&self) -> usize {
+        self.0.len() / (FEATURES + 1)
+    }
+}
+
+fn draw(mode: &str, horizon: u64, held: &Arc<Matrix>) -> Result<Box<dyn Draw>> {
     let draws = Draws::seeded(1);
     let directory = std::env::temp_dir().join(format!("rooco-replay-bench-{}", std::process::id()));
     Ok(match mode {
         "fresh" | "fresh, averaged play" => Box::new(Fresh),
         "naive" => Box::new(Reservoir::new(horizon, draws)?),
+        "held" => Box::new(Reservoir::held(horizon, draws, held.clone())?),
         "planned" => Box::new(Reservoir::planned(horizon, draws)?),
         "planned, no prefetch" => {
             let store = MemoryStore::new(Reservoir::replays(horizon, draws)?)?;
@@ -77,7 +94,7 @@ fn used() -> (f64, f64) {
 /// One pass in this process.
 fn pass(mode: &str, horizon: u64, held: bool) -> Result<()> {
     let (mut rows, mut x) = (Rows(88_172_645_463_325_252), [0.0; FEATURES]);
-    let data: Vec<f64> = if held {
+    let data = Arc::new(Matrix(if held {
         (0..horizon)
             .flat_map(|_| {
                 let y = rows.fill(&mut x);
@@ -86,7 +103,7 @@ fn pass(mode: &str, horizon: u64, held: bool) -> Result<()> {
             .collect()
     } else {
         vec![]
-    };
+    }));
     let (cpu, wall) = (used().0, Instant::now());
     let mut loss = 0.0;
     if mode == "rows only" {
@@ -96,10 +113,10 @@ fn pass(mode: &str, horizon: u64, held: bool) -> Result<()> {
     } else {
         // The program's `sgd` plays the average of its iterates; the paper's Algorithm 1 the last one.
         let play = if mode == "fresh, averaged play" { Play::Average { gamma: 3.0 } } else { Play::Last };
-        let mut learner = learner(draw(mode, horizon)?, play)?;
+        let mut learner = learner(draw(mode, horizon, &data)?, play)?;
         if held {
-            for z in data.chunks_exact(FEATURES + 1) {
-                loss += learner.observe(Row::dense(&z[..FEATURES], z[FEATURES]))?.loss;
+            for j in 0..data.rows() {
+                loss += learner.observe(data.row(j))?.loss;
             }
         } else {
             for _ in 0..horizon {
@@ -134,7 +151,7 @@ fn table(horizon: u64, held: bool, times: usize, modes: &[&str]) {
     for &mode in modes {
         let [cpu, wall, peak, loss] = if mode == "fresh" { fresh } else { measure(mode, horizon, held, times) };
         // All stores of Algorithm 1 must have played the same points.
-        if matches!(mode, "naive" | "planned" | "planned, no prefetch" | "disk, 256 MiB") {
+        if matches!(mode, "naive" | "held" | "planned" | "planned, no prefetch" | "disk, 256 MiB") {
             assert_eq!(*naive_loss.get_or_insert(loss), loss, "{mode}");
         }
         let per_row = 1e9 / horizon as f64;
@@ -171,6 +188,6 @@ fn main() -> Result<()> {
     println!("\nRows held in memory, 1 000 000 x {FEATURES} (their 160 MiB included):\n");
     println!("| T | store | CPU ns/row | x fresh | wall ns/row | x fresh | peak MiB |");
     println!("|---|---|---|---|---|---|---|");
-    table(1_000_000, true, 7, &["fresh", "fresh, averaged play", "naive", "planned", "planned, no prefetch"]);
+    table(1_000_000, true, 7, &["fresh", "fresh, averaged play", "held", "naive", "planned", "planned, no prefetch"]);
     Ok(())
 }

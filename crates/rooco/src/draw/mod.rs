@@ -8,13 +8,14 @@
 //! | [`Sample`] | as the reservoir, but from M past rows; no theorem covers it |
 //! | [`Doubling`] | as the reservoir, with a horizon that doubles; no theorem covers it |
 //!
-//! Where the past rows wait is a second question with three answers. All of them give the same iterates, to the last bit.
+//! Where the past rows wait is a second question with four answers. All of them give the same iterates, to the last bit.
 //!
 //! | store | memory | note |
 //! |---|---|---|
 //! | [`AllRows`] | every row | the algorithm as it is written |
 //! | [`MemoryStore`] | the rows that a later round will replay, at most 0.1994 T (mixture: T/4), and 4 bytes a round | needs T |
 //! | [`DiskStore`] | a budget, whatever T is | needs T, and a directory |
+//! | [`HeldStore`] | none: the caller holds all rows anyway | needs T, and the rows |
 
 //!
 //! A row stays live as long as a later round replays it. For the reservoir that is at most 0.1994 T rows at a time; for the
@@ -40,6 +41,7 @@ mod sample;
 mod slab;
 mod store_all;
 mod store_disk;
+mod store_held;
 mod store_memory;
 mod time_forward;
 
@@ -54,6 +56,7 @@ pub use reservoir::Reservoir;
 pub use sample::Sample;
 pub use store_all::AllRows;
 pub use store_disk::DiskStore;
+pub use store_held::{HeldRows, HeldStore};
 pub use store_memory::MemoryStore;
 
 /// The row or rows whose gradient drives a round.

@@ -1,9 +1,9 @@
 //! The replay plan: made from the seed before the first row, it says of every row whether a later round will need it, and of
 //! every replay whether it is the row's last.
 //!
-//! One 32-bit cell a round, used twice. Before row s arrives, its cell says whether to keep the row, and whether the replay
-//! of round s is the last of the row it uses. Both are done with once round s is over, so from then on the cell holds the
-//! slot in which the row waits. The draws themselves are not stored: they are drawn again when their round comes.
+//! One 32-bit cell a round, used twice. Before row s arrives, its cell says which row round s replays, whether that is the row's
+//! last replay, and whether row s itself will be needed. All of that is done with once round s is over, so from then on the cell
+//! holds the slot in which the row waits.
 
 use super::draws::{BLOCK, Replays};
 use super::prefetch::prefetch;
@@ -13,6 +13,10 @@ use crate::error::{Error, Result};
 const NEEDED: u32 = 1;
 /// This round's replay is the last of the row it uses.
 const LAST: u32 = 2;
+/// The replayed round lies above the two flags.
+const REPLAY: u32 = 2;
+/// So many rounds fit into what the flags leave of a cell.
+const MOST: u64 = (1 << (32 - REPLAY)) - 1;
 /// The row of this round is in no slot: never needed, or no longer.
 const GONE: u32 = u32::MAX;
 
@@ -32,10 +36,10 @@ impl Plan {
             Error::Unsupported(format!(
                 "a replay plan in memory takes 4 bytes a round and at most {} rounds, but T = {horizon}; keep the rows on disk, \
                  where memory does not grow with T",
-                u32::MAX - 1
+                MOST
             ))
         };
-        if horizon >= u32::MAX as u64 {
+        if horizon > MOST {
             return Err(too_long());
         }
         let mut cell = Vec::new();
@@ -49,10 +53,11 @@ impl Plan {
             let replays = replays.block(block)?;
             for t in (start..(start + BLOCK).min(rounds + 1)).rev() {
                 // Going back in time, the first replay of a row that we meet is its last.
-                let row = &mut cell[replays[t - start] as usize];
+                let s = replays[t - start] as usize;
+                let row = &mut cell[s];
                 let last = (!*row & NEEDED) * LAST;
                 *row |= NEEDED;
-                cell[t] |= last;
+                cell[t] |= last | (s as u32) << REPLAY;
             }
         }
 
@@ -72,10 +77,12 @@ impl Plan {
         self.peak
     }
 
-    /// Before round t is over: is its replay the last of the row that it uses?
+    /// Before round t is over: the round whose row it replays, and whether that is the row's last replay.
     #[inline]
-    pub(super) fn is_last(&self, t: u64) -> bool {
-        self.cell[t as usize] & LAST != 0
+    pub(super) fn replay(&self, t: u64) -> Option<(u64, bool)> {
+        let cell = self.cell[t as usize];
+        let s = cell >> REPLAY;
+        (s != 0).then_some((s as u64, cell & LAST != 0))
     }
 
     /// Before round t is over: will a later round replay its row?
@@ -91,12 +98,25 @@ impl Plan {
         (slot != GONE).then_some(slot)
     }
 
-    /// Brings the cells of rounds into the cache.
+    /// Where the rows wait that the coming rounds t+1..=t+n replay. Rows that have not arrived, or are not replayed, give any number.
     #[inline]
-    pub(super) fn prefetch(&self, rounds: &[u64]) {
-        for &s in rounds {
-            prefetch(std::slice::from_ref(&self.cell[s as usize]));
+    pub(super) fn slots_after(&self, t: u64, n: usize) -> impl Iterator<Item = u32> {
+        self.coming(t, n).iter().map(|cell| self.cell[(cell >> REPLAY) as usize])
+    }
+
+    /// Brings into the cache what [`slots_after`](Self::slots_after) reads.
+    #[inline]
+    pub(super) fn prefetch_after(&self, t: u64, n: usize) {
+        for cell in self.coming(t, n) {
+            prefetch(std::slice::from_ref(&self.cell[(cell >> REPLAY) as usize]));
         }
+    }
+
+    /// The cells of the rounds t+1..=t+n, as far as there are any.
+    #[inline]
+    fn coming(&self, t: u64, n: usize) -> &[u32] {
+        let from = (t as usize + 1).min(self.cell.len());
+        &self.cell[from..(from + n).min(self.cell.len())]
     }
 
     /// Round s is over, and its row waits in a slot or is gone.

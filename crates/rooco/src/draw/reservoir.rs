@@ -2,9 +2,10 @@
 //! comes without replacement.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::draws::{Replays, Rule};
-use super::{AllRows, DiskStore, Draw, Drawn, Draws, Keep, MemoryStore, Store};
+use super::{AllRows, DiskStore, Draw, Drawn, Draws, HeldRows, HeldStore, Keep, MemoryStore, Store};
 use crate::error::{Error, Result};
 use crate::row::Row;
 use crate::state::State;
@@ -31,6 +32,11 @@ impl Reservoir {
     /// The same draws and the same rows, which wait in files in `directory`; about `memory` bytes of memory, whatever T is.
     pub fn on_disk(horizon: u64, draws: Draws, directory: impl Into<PathBuf>, memory: usize) -> Result<Self> {
         Self::with_store(DiskStore::new(Self::replays(horizon, draws)?, directory, memory)?)
+    }
+
+    /// The same draws and the same rows, taken from where the caller holds them: nothing is copied.
+    pub fn held<R: HeldRows + 'static>(horizon: u64, draws: Draws, rows: Arc<R>) -> Result<Self> {
+        Self::with_store(HeldStore::new(Self::replays(horizon, draws)?, rows)?)
     }
 
     /// The same draws and the same rows, which wait where `keep` says.

@@ -3,6 +3,7 @@
 //! Streams of dense rows of one width, the usual case, take one array with a fixed stride. All other rows go to arrays of
 //! size classes, four to an octave, so that at most a fifth of a slot is empty.
 
+use super::prefetch::prefetch_at;
 use crate::error::{Error, Result};
 use crate::row::{Features, Row};
 
@@ -47,15 +48,16 @@ impl Slab {
         if slot & 1 == 0 { self.even.release(slot / 2) } else { self.odd.release(slot / 2) }
     }
 
-    /// The numbers of the row in a slot, to be fetched before they are needed. Reads none of them (of sparse rows, the head).
+    /// Brings a row into the cache before it is needed, if the slot holds one. Any number may be given.
     #[inline]
-    pub fn numbers(&self, slot: u32) -> &[f64] {
+    pub fn prefetch(&self, slot: u32) {
         let k = (slot / 2) as usize;
-        if slot & 1 == 0 {
-            let from = k * self.even.stride;
-            return self.even.value.get(from..from + self.even.stride).unwrap_or(&[]);
+        // Streams have rows of one kind, so this branch can be guessed, unlike the slot.
+        if self.odd.head.is_empty() || slot & 1 == 0 {
+            prefetch_at(&self.even.value, k.wrapping_mul(self.even.stride), self.even.stride);
+        } else {
+            self.odd.prefetch(k);
         }
-        self.odd.get(k).x.values()
     }
 
     /// Rows held.
@@ -169,6 +171,18 @@ impl OtherRows {
             Features::Dense(&class.value[head.at as usize * class.size..][..n])
         };
         Row { x, y: head.y, weight: head.weight }
+    }
+
+    #[inline]
+    fn prefetch(&self, k: usize) {
+        let Some(head) = self.head.get(k) else { return };
+        let classes = if head.sparse { &self.sparse } else { &self.dense };
+        let Some(class) = classes.get(head.class as usize) else { return };
+        let from = (head.at as usize).wrapping_mul(class.size);
+        prefetch_at(&class.value, from, head.len as usize);
+        if head.sparse {
+            prefetch_at(&class.index, from, head.len as usize);
+        }
     }
 
     fn store(&mut self, z: Row<'_>) -> Result<u32> {

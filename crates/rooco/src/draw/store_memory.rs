@@ -1,15 +1,14 @@
 //! Past rows in memory, each only as long as a later round will replay it.
 
-use super::draws::{BLOCK, Replays};
+use super::draws::Replays;
 use super::plan::Plan;
-use super::prefetch::prefetch;
 use super::slab::Slab;
 use super::{Past, Store};
 use crate::error::{Error, Result};
 use crate::row::Row;
 use crate::state::State;
 
-/// How many rounds ahead a row that will be replayed is fetched into the cache. A divisor of [`BLOCK`].
+/// Rows that will be replayed are fetched into the cache for so many rounds at a time, as many rounds ahead.
 const AHEAD: u64 = 8;
 
 /// A slab of the rows that wait, and the [`Plan`] that says which.
@@ -44,25 +43,14 @@ impl MemoryStore {
         &self.plan
     }
 
-    /// Round t is over: asks for what the rounds after it will touch. First the cells of the plan that say where the rows are,
-    /// and then the rows.
-    #[inline]
-    fn fetch(&mut self, t: u64) -> Result<()> {
-        let (soon, later) = (t + AHEAD, t + 2 * AHEAD);
-        if later + AHEAD > self.replays.horizon() {
-            return Ok(());
+    /// After round t: asks for what rounds t+9..=t+16 will read, and before that for the cells of the plan that say where it is.
+    /// No branch depends on a draw: those cannot be guessed, and a hint about a row that is not there does no harm.
+    #[inline(never)]
+    fn fetch(&self, t: u64) {
+        self.plan.prefetch_after(t + 2 * AHEAD, AHEAD as usize);
+        for slot in self.plan.slots_after(t + AHEAD, AHEAD as usize) {
+            self.slab.prefetch(slot);
         }
-        if t.is_multiple_of(AHEAD) {
-            let block = self.replays.block(later / BLOCK as u64)?;
-            self.plan.prefetch(&block[later as usize % BLOCK..][..AHEAD as usize]);
-        }
-        if let Some(s) = self.replays.at(soon)?
-            && s <= t
-            && let Some(slot) = self.plan.slot(s)
-        {
-            prefetch(self.slab.numbers(slot));
-        }
-        Ok(())
     }
 }
 
@@ -73,11 +61,11 @@ impl Store for MemoryStore {
 
     #[inline]
     fn replay(&mut self, t: u64) -> Result<Option<(u64, Row<'_>)>> {
-        let Some(s) = self.replays.at(t)? else { return Ok(None) };
+        let Some((s, last)) = self.plan.replay(t) else { return Ok(None) };
         let slot = self.plan.slot(s).ok_or_else(|| {
             Error::Unsupported(format!("round {t} needs row {s}, which the saved state does not have: the checkpoint is damaged"))
         })?;
-        self.release = self.plan.is_last(t).then_some((s, slot));
+        self.release = last.then_some((s, slot));
         Ok(Some((s, self.slab.get(slot))))
     }
 
@@ -89,7 +77,10 @@ impl Store for MemoryStore {
         }
         let slot = if self.plan.is_needed(t) { Some(self.slab.store(z)?) } else { None };
         self.plan.put(t, slot);
-        if self.fetch { self.fetch(t) } else { Ok(()) }
+        if self.fetch && t.is_multiple_of(AHEAD) {
+            self.fetch(t);
+        }
+        Ok(())
     }
 
     fn live_rows(&self) -> usize {

@@ -1,10 +1,12 @@
 //! Wherever the past rows wait, the iterates have the same bits.
 
+use std::sync::Arc;
+
 use super::replay_common::*;
 use rooco::Learner;
 use rooco::algorithm::{Cap, Curvature, Task, saga_sgd_from};
 use rooco::domain::Ball;
-use rooco::draw::{Draws, Keep, Mixture, Reservoir};
+use rooco::draw::{Draws, Keep, Mixture, Past, Reservoir};
 use rooco::loss::{Linear, Squared};
 use rooco::rng::{Purpose, Random};
 
@@ -17,6 +19,8 @@ fn the_plan_in_memory_replays_what_the_naive_reservoir_replays() {
                 let naive = hash(Reservoir::new(horizon, draws()).unwrap(), kind, seed, horizon);
                 let planned = hash(Reservoir::planned(horizon, draws()).unwrap(), kind, seed, horizon);
                 assert_eq!(naive, planned, "{kind:?} T = {horizon} seed {seed}");
+                let held = hash(Reservoir::held(horizon, draws(), held(kind, seed, horizon)).unwrap(), kind, seed, horizon);
+                assert_eq!(naive, held, "{kind:?} T = {horizon} seed {seed}, rows held by the caller");
                 let naive = hash(Mixture::new(horizon, draws()).unwrap(), kind, seed, horizon);
                 let planned = hash(Mixture::planned(horizon, draws()).unwrap(), kind, seed, horizon);
                 assert_eq!(naive, planned, "mixture {kind:?} T = {horizon} seed {seed}");
@@ -27,15 +31,54 @@ fn the_plan_in_memory_replays_what_the_naive_reservoir_replays() {
 
 #[test]
 fn also_for_a_hundred_thousand_and_a_million_rows() {
-    for horizon in [100_000, 1_000_000] {
-        let naive = hash(Reservoir::new(horizon, Draws::seeded(1)).unwrap(), Kind::Dense, 1, horizon);
-        let planned = hash(Reservoir::planned(horizon, Draws::seeded(1)).unwrap(), Kind::Dense, 1, horizon);
-        assert_eq!(naive, planned, "T = {horizon}");
-        // 2 MiB hold a fifth of the rows that wait at the worst time, if T is the smaller one.
-        let directory = std::env::temp_dir().join(format!("rooco-test-{}-million", std::process::id()));
-        let on_disk = Reservoir::on_disk(horizon, Draws::seeded(1), directory, 2 << 20).unwrap();
-        assert_eq!(naive, hash(on_disk, Kind::Dense, 1, horizon), "T = {horizon} on disk");
+    let cases = [
+        (100_000, Kind::Dense),
+        (100_000, Kind::Sparse),
+        (100_000, Kind::Mixed),
+        (1_000_000, Kind::Dense),
+        (1_000_000, Kind::Sparse),
+    ];
+    for (horizon, kind) in cases {
+        for seed in 1..=if horizon < 1_000_000 { 3 } else { 1 } {
+            let what = format!("{kind:?} T = {horizon} seed {seed}");
+            let naive = hash(Reservoir::new(horizon, Draws::seeded(seed)).unwrap(), kind, seed, horizon);
+            let planned = hash(Reservoir::planned(horizon, Draws::seeded(seed)).unwrap(), kind, seed, horizon);
+            assert_eq!(naive, planned, "{what}");
+            // 2 MiB hold a fifth of the rows that wait at the worst time, if T is the smaller one.
+            let directory = std::env::temp_dir().join(format!("rooco-test-{}-million", std::process::id()));
+            let on_disk = Reservoir::on_disk(horizon, Draws::seeded(seed), directory, 2 << 20).unwrap();
+            assert_eq!(naive, hash(on_disk, kind, seed, horizon), "{what} on disk");
+            let held = Reservoir::held(horizon, Draws::seeded(seed), held(kind, seed, horizon)).unwrap();
+            assert_eq!(naive, hash(held, kind, seed, horizon), "{what}, rows held by the caller");
+        }
     }
+}
+
+/// All rows of a stream, as a caller might hold them.
+fn held(kind: Kind, seed: u64, horizon: u64) -> Arc<Past> {
+    let (mut rows, mut held) = (Rows::new(kind, seed), Past::default());
+    (1..=horizon).for_each(|t| held.push(rows.row(t)));
+    Arc::new(held)
+}
+
+#[test]
+fn held_rows_must_be_those_of_the_stream() {
+    let draws = || Draws::seeded(5);
+    // Too few.
+    assert!(Reservoir::held(100, draws(), held(Kind::Dense, 1, 99)).is_err());
+    // Others: found out at the first row that differs.
+    let mut learner = learner(Reservoir::held(100, draws(), held(Kind::Dense, 1, 100)).unwrap());
+    let error = run(&mut learner, &mut Rows::new(Kind::Dense, 2), 1, 100, 0).unwrap_err().to_string();
+    assert!(error.contains("row 1 of the stream is not row 1 of the held rows"), "{error}");
+    // Saved and loaded: the rows are brought again.
+    let mut rows = Rows::new(Kind::Sparse, 1);
+    let reservoir = || super::replay_common::learner(Reservoir::held(300, draws(), held(Kind::Sparse, 1, 300)).unwrap());
+    let whole = run(&mut reservoir(), &mut rows, 1, 300, 0).unwrap();
+    let mut first = reservoir();
+    let half = run(&mut first, &mut rows, 1, 150, 0).unwrap();
+    let mut second = reservoir();
+    second.load(&first.save()).unwrap();
+    assert_eq!(run(&mut second, &mut rows, 151, 300, half).unwrap(), whole);
 }
 
 /// The SAGA table needs the past rows as the mixture does, so the same stores serve it, with the same bits.
