@@ -37,6 +37,7 @@
 //! | the sampling lemma | `draw/reservoir.rs` | `lemma_sampling_is_iid` |
 //! | stability equals generalisation | `measure/` | `lemma_stability_equals_generalisation` |
 //! | stability of SGD and of Algorithm 1 | `guarantee/stability.rs` | `lemmas_of_the_paper`, `the_gap_in_the_printed_proof` |
+//! | every numbered statement, measured; Lemmas 10 and 11 of the proofs | `rooco-lab` | `every_statement_of_the_paper_holds` |
 //! | regret in random and in sorted order | `rooco-lab` | `theorem_regret_is_below_every_bound`, `sorted_order_gives_linear_regret` |
 //! | sharper and new theorems | `guarantee/{sharper,provable,fresh,convex}.rs` | `guarantees_by_enumeration` |
 //! | certificates after the run | `certificate.rs` | `certificates_hold` |

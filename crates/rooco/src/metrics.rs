@@ -1,6 +1,7 @@
 //! How good predictions are: loss, accuracy, AUC, RMSE, R², weighted by the rows' weights, whatever their sign.
 
 use crate::error::Result;
+use crate::loss::class_of;
 use crate::state::State;
 
 /// What is predicted.
@@ -92,7 +93,7 @@ impl Metrics {
                 self.ranks.add(scores[0], y > 0.0, weight);
             }
             Kind::Classes => {
-                self.right += if best_class(scores) as f64 == y { weight } else { 0.0 };
+                self.right += if Some(best_class(scores)) == class_of(y, scores.len()) { weight } else { 0.0 };
             }
         }
     }

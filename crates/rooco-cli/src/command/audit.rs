@@ -9,7 +9,7 @@ use rooco::draw::Past;
 use rooco::fit;
 use rooco::model::{Model, file};
 use rooco::stream::{Labels, Missing, Stream};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::correction::CorrectionArguments;
 use super::data::DataArguments;
@@ -95,8 +95,8 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         let certified = certify(&model, &a.data, a.domain.as_deref(), quiet)?;
         let best = if a.optimum { Some(best_model(&a, &model, &certified)?) } else { None };
         if a.json {
-            let mut line = certificate_json(&model, &certified);
-            line["optimum"] = json!(best.as_ref().map(optimum_json));
+            let mut line = certified.to_json(&model.about);
+            line["optimum"] = json!(best.as_ref().map(Optimum::to_json));
             writeln!(std::io::stdout(), "{line}")?;
         } else {
             write!(std::io::stdout(), "{}", certificate_text(&model, &certified))?;
@@ -132,7 +132,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     };
     a.data.report(stream.as_ref());
     if a.json {
-        writeln!(std::io::stdout(), "{}", report_json(&report))?;
+        writeln!(std::io::stdout(), "{}", report.to_json())?;
     } else {
         write!(std::io::stdout(), "{report}")?;
     }
@@ -142,7 +142,9 @@ pub fn run(a: Arguments) -> Result<Outcome> {
 /// The audit that `fit --guarantee` makes before it learns.
 pub fn for_guarantee(data: &DataArguments, options: &fit::Options, quiet: bool) -> Result<AuditReport> {
     if !data.can_be_read_again() {
-        bail!("--guarantee reads the data twice, and standard input can be read only once: put the data in a file");
+        bail!(
+            "--guarantee reads the data twice, and standard input can be read only once: put the data in a file, or add --shuffle"
+        );
     }
     let mut stream = data.open_for(options.loss.as_deref())?;
     let spec = fit::loss_spec(options, &stream.schema().target)?;
@@ -187,24 +189,9 @@ fn in_memory(rows: &mut dyn Again, most: usize) -> Result<Option<Past>> {
     Ok(fits.then_some(past))
 }
 
-/// The point that a model is.
-fn point(model: &Model) -> Result<Vec<f64>> {
-    let mut w = model.linear.weights.clone();
-    if model.linear.offset.iter().any(|o| *o != 0.0) {
-        if !model.about.schema.intercept || w.len() < model.linear.outputs {
-            bail!(
-                "this model adds a constant to every score, but its data have no constant feature (--no-intercept): it is no point of W, \
-                 and there is no certificate for it"
-            );
-        }
-        w.iter_mut().zip(&model.linear.offset).for_each(|(w, o)| *w += o);
-    }
-    Ok(w)
-}
-
 /// One pass over the data with the model held still, and a second one if that can tell more.
 pub fn certify(model: &Model, data: &DataArguments, domain: Option<&str>, quiet: bool) -> Result<Certified> {
-    let mut certifier = Certifier::new(model.about.loss.clone(), domain.unwrap_or(&model.about.domain), point(model)?)?;
+    let mut certifier = Certifier::new(model.about.loss.clone(), domain.unwrap_or(&model.about.domain), model.point()?)?;
     let mut stream = open(model, data, Labels::Required)?;
     each_row(stream.as_mut(), "certifying", quiet, |z| certifier.observe(z))?;
     data.report(stream.as_ref());
@@ -230,7 +217,7 @@ fn best_model(a: &Arguments, model: &Model, certified: &Certified) -> Result<Opt
         bail!("the rows do not fit into --memory {}, and the solver needs all of them: give more", a.memory);
     };
     let tolerance = 1e-7 * certified.value.abs().max(1e-9);
-    Ok(optimum(&model.about.loss, a.domain.as_deref().unwrap_or(&model.about.domain), rows, &point(model)?, tolerance)?)
+    Ok(optimum(&model.about.loss, a.domain.as_deref().unwrap_or(&model.about.domain), rows, &model.point()?, tolerance)?)
 }
 
 /// 9f.
@@ -245,13 +232,13 @@ fn sample(a: &Arguments, model: &Model, of: u64) -> Result<Outcome> {
              corrections, or give the --lambda that `rooco audit` found on all rows"
         ),
     };
-    let mut certifier = Certifier::new(about.loss.clone(), a.domain.as_deref().unwrap_or(&about.domain), point(model)?)?;
+    let mut certifier = Certifier::new(about.loss.clone(), a.domain.as_deref().unwrap_or(&about.domain), model.point()?)?;
     let mut stream = open(model, &a.data, Labels::Required)?;
     each_row(stream.as_mut(), "certifying", a.quiet || a.json, |z| certifier.observe(z))?;
     a.data.report(stream.as_ref());
     let c = certifier.finish_sample(of, a.row_gradient.unwrap_or(f64::NAN), lambda, a.delta)?;
     if a.json {
-        writeln!(std::io::stdout(), "{}", sample_json(&c))?;
+        writeln!(std::io::stdout(), "{}", c.to_json())?;
     } else {
         write!(std::io::stdout(), "{}", sample_text(&c))?;
     }
@@ -284,11 +271,6 @@ fn sample_text(c: &SampleCertified) -> String {
     out
 }
 
-fn sample_json(c: &SampleCertified) -> Value {
-    json!({"type": "sample_certificate", "rows": c.rows, "of": c.of, "value": c.value, "gradient_error": c.error, "lambda": c.lambda,
-        "gap": finite(c.gap), "against": c.against, "delta": c.delta})
-}
-
 fn optimum_text(model: &Model, c: &Certified, best: &Optimum) -> String {
     let above = c.value - best.value;
     let mut out = format!(
@@ -299,7 +281,7 @@ fn optimum_text(model: &Model, c: &Certified, best: &Optimum) -> String {
         best.against,
         words::short(above)
     );
-    if why_no_regret(model, c).is_none() && best.gap.is_finite() {
+    if c.why_no_regret(&model.about).is_none() && best.gap.is_finite() {
         let t = c.counts.rows as f64;
         let regret = model.about.progressive_loss - t * best.value;
         out += &format!(
@@ -310,26 +292,6 @@ fn optimum_text(model: &Model, c: &Certified, best: &Optimum) -> String {
         );
     }
     out
-}
-
-fn optimum_json(best: &Optimum) -> Value {
-    json!({"value": best.value, "gap": finite(best.gap), "lower_bound": finite(best.lower_bound()), "against": best.against, "w": best.w})
-}
-
-/// Why there is no regret certificate, if there is none.
-fn why_no_regret(model: &Model, c: &Certified) -> Option<String> {
-    let about = &model.about;
-    if !c.same_rows(about.rows, about.weight) {
-        return Some(format!(
-            "none: the model learned from {} rows of total weight {}, and these are {} rows of total weight {}; 9e speaks about the very \
-             rows that were learned from",
-            words::count(about.rows),
-            words::short(about.weight),
-            words::count(c.counts.rows),
-            words::short(c.counts.weight)
-        ));
-    }
-    c.gap.is_infinite().then(|| "none, because no gap could be certified".into())
 }
 
 /// The certificate in words.
@@ -372,7 +334,7 @@ pub fn certificate_text(model: &Model, c: &Certified) -> String {
             ),
         );
     }
-    match why_no_regret(model, c) {
+    match c.why_no_regret(&model.about) {
         Some(why) => line("regret", why),
         None => {
             let regret = c.regret(model.about.progressive_loss);
@@ -398,64 +360,4 @@ pub fn certificate_text(model: &Model, c: &Certified) -> String {
         "with certainty, for this order and any other, whatever the algorithm: no theorem and no randomness is used".into(),
     );
     out
-}
-
-/// The certificate as JSON.
-pub fn certificate_json(model: &Model, c: &Certified) -> Value {
-    let why = why_no_regret(model, c);
-    json!({
-        "type": "certificate",
-        "rows": c.counts.rows,
-        "weight": c.counts.weight,
-        "value": c.value,
-        "data_value": c.data_value,
-        "gradient": c.gradient,
-        "lambda": c.lambda,
-        "local_lambda": c.local_lambda,
-        "gap": finite(c.gap),
-        "against": c.against,
-        "regret": if why.is_none() { finite(c.regret(model.about.progressive_loss)) } else { None },
-        "why_no_regret": why,
-    })
-}
-
-fn report_json(r: &AuditReport) -> Value {
-    let (c, g) = (&r.counts, &r.geometry);
-    let (convex, certain, l2) = match r.verdict {
-        Verdict::Convex => (Some(true), true, None),
-        Verdict::NotConvex { l2 } => (Some(false), true, Some(l2)),
-        Verdict::NotCertain { l2 } => (None, false, Some(l2)),
-    };
-    let guarantees: Vec<Value> = r
-        .guarantees
-        .iter()
-        .map(|g| {
-            let failed: Vec<&str> = g.failed().map(|c| c.text.as_str()).collect();
-            json!({"name": g.name, "algorithm": g.algorithm, "applies": g.applies(), "value": finite(g.value),
-                "bound": finite(g.bound), "trivial": finite(g.trivial), "statement": g.statement, "failed": failed})
-        })
-        .collect();
-    let scores: Vec<Value> = r
-        .order
-        .scores
-        .iter()
-        .map(|s| json!({"score": s.score.to_string(), "log10_evidence": s.evidence, "row": s.reached, "crossed": s.crossed}))
-        .collect();
-    json!({
-        "type": "audit",
-        "rows": c.rows, "coordinates": r.dim, "loss": r.loss, "domain": r.domain, "weight": c.weight,
-        "negative_rows": c.negative_rows, "negative_weight": c.negative_weight, "negative_share": c.negative_share(),
-        "max_x": c.max_x, "max_y": c.max_y, "max_weight": c.max_weight,
-        "g": finite(g.g), "beta": g.beta, "beta_rms": g.beta_rms, "lambda": g.lambda, "lambda_is_exact": r.exact,
-        "lanczos": r.lanczos.map(|e| json!({"lambda_at_most": e.lo + r.loss.l2, "error": finite(e.error), "products": e.products})),
-        "l": finite(g.l), "kappa": finite(r.kappa()), "diameter": finite(r.diameter),
-        "convex": convex, "convexity_is_certain": certain, "l2_needed": l2,
-        "order": {"random": r.order.random_order(), "row": r.order.crossed(), "text": r.order.to_string(), "scores": scores},
-        "guarantees": guarantees, "advice": r.advice(),
-    })
-}
-
-/// JSON has no infinity.
-fn finite(v: f64) -> Option<f64> {
-    v.is_finite().then_some(v)
 }

@@ -9,11 +9,12 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use rooco::algorithm::{Algorithm, Memory, Settings};
-use rooco::draw::Keep;
+use rooco::audit::{Audit, AuditReport};
+use rooco::draw::{Keep, Leftovers};
 use rooco::fit::{self, Checkpoint, Choice, Control, Pass, Progress as Beat, Watch};
 use rooco::metrics::{Kind, best_class};
 use rooco::model::file;
-use rooco::shuffle::ShuffleOptions;
+use rooco::shuffle::{ShuffleOptions, ShuffledRows};
 use rooco::stream::{Schema, Stream};
 use serde_json::json;
 
@@ -177,8 +178,16 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     let algorithm = if a.guarantee { Choice::Named(Algorithm::ProvableAverage) } else { Choice::parse(&a.algorithm)? };
     let mut stream = a.data.open_for(a.loss.as_deref())?;
     let mut constants = Settings { beta: a.beta, lambda: a.lambda, l: a.l, ..Default::default() };
-    if a.guarantee {
-        let report = audit::for_guarantee(&a.data, &audit_options(&a, stream.schema())?, a.quiet || a.json)?;
+    let report = match (a.guarantee, a.shuffle) {
+        (false, _) => None,
+        (true, false) => Some(audit::for_guarantee(&a.data, &audit_options(&a, stream.schema())?, a.quiet || a.json)?),
+        (true, true) => {
+            let (shuffled, report) = shuffled_and_audited(&a, stream)?;
+            stream = shuffled;
+            Some(report)
+        }
+    };
+    if let Some(report) = report {
         let (g, t) = (&report.geometry, report.counts.rows);
         if !(g.lambda > 0.0 && report.diameter.is_finite()) {
             eprintln!("rooco: no bound can be given. {}", report.advice());
@@ -202,7 +211,8 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         },
         audited: a.guarantee,
         holdout: a.holdout,
-        order_test: !a.no_order_test,
+        // An order that we made ourselves needs no test.
+        order_test: !a.no_order_test && !a.shuffle,
         ..Default::default()
     };
     let from = match &a.resume {
@@ -212,9 +222,13 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             Some(Checkpoint { about, state })
         }
     };
-    if a.shuffle {
+    if a.shuffle && !a.guarantee {
         stream = shuffled(&a, stream, &mut options)?;
     }
+    let leftovers = match &options.settings.memory {
+        Memory::Keep(keep) => keep.leftovers(),
+        _ => None,
+    };
     let mut watcher = Watcher::new(&a, stream.as_ref())?;
     let fitted = Pass::run(stream.as_mut(), &options, from.as_ref(), &mut watcher);
     watcher.progress.finish();
@@ -232,6 +246,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     if let Some(path) = &a.model {
         file::save_model(path, &fitted.model)?;
     }
+    leftovers.into_iter().for_each(Leftovers::clear);
     let seconds = started.elapsed().as_secs_f64();
     let rows = stream.position().rows;
     let certified = match a.certify {
@@ -250,7 +265,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             json!(fitted.order.as_ref().map(|o| json!({"random": o.random_order(), "row": o.crossed(), "text": o.to_string()})));
         line["shuffled"] = json!(a.shuffle);
         line["violations"] = json!(fitted.violations);
-        line["certificate"] = json!(certified.as_ref().map(|c| audit::certificate_json(&fitted.model, c)));
+        line["certificate"] = json!(certified.as_ref().map(|c| c.to_json(&fitted.model.about)));
         writeln!(std::io::stdout(), "{line}")?;
     } else {
         write!(std::io::stdout(), "{}", summary::text(&fitted.model, rows, seconds, a.model.as_deref()))?;
@@ -272,13 +287,34 @@ fn audit_options(a: &Arguments, schema: &Schema) -> Result<fit::Options> {
 
 /// The rows in random order: the first of two passes, with T and the constants from all rows.
 fn shuffled(a: &Arguments, mut stream: Box<dyn Stream>, options: &mut fit::Options) -> Result<Box<dyn Stream>> {
-    let folder = a.model.as_ref().and_then(|m| m.parent()).filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let memory = a.memory.unwrap_or(1 << 30) as u64;
-    let how = ShuffleOptions { seed: a.seed, memory, temporary: Some(folder.to_path_buf()) };
     let mut progress = Progress::new(a.quiet || a.json);
-    let rows = fit::shuffle_and_measure(stream.as_mut(), options, &how, |position| progress.reading("shuffling", position));
+    let rows = fit::shuffle_and_measure(stream.as_mut(), options, &shuffle_options(a), |p| progress.reading("shuffling", p));
     progress.finish();
     Ok(Box::new(rows?))
+}
+
+/// The same with an audit on the way.
+fn shuffled_and_audited(a: &Arguments, mut stream: Box<dyn Stream>) -> Result<(Box<dyn Stream>, AuditReport)> {
+    let spec = fit::loss_spec(&audit_options(a, stream.schema())?, &stream.schema().target)?;
+    let mut audit = Audit::new(spec, &a.domain, stream.schema().features(), 1)?;
+    let (mut progress, mut rows) = (Progress::new(a.quiet || a.json), 0u64);
+    let shuffled = ShuffledRows::watched_at(stream.as_mut(), &shuffle_options(a), |z, position| {
+        rows += 1;
+        if rows.is_multiple_of(1024) {
+            progress.reading("shuffling and auditing", position);
+        }
+        audit.observe(z)
+    });
+    progress.finish();
+    let shuffled = shuffled?;
+    let report = audit.finish(shuffled.schema().features())?;
+    Ok((Box::new(shuffled), report))
+}
+
+/// Temporary files go beside the model, where there is room for it.
+fn shuffle_options(a: &Arguments) -> ShuffleOptions {
+    let folder = a.model.as_ref().and_then(|m| m.parent()).filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    ShuffleOptions { seed: a.seed, memory: a.memory.unwrap_or(1 << 30) as u64, temporary: Some(folder.to_path_buf()) }
 }
 
 /// Where past rows wait.

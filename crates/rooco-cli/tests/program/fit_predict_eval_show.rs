@@ -48,6 +48,41 @@ fn a_regression_and_a_classification_end_to_end() {
     assert_eq!(ok(d, &["predict", "c.model", "new.csv"]).lines().count(), 50);
 }
 
+/// Two classes by two scores: another loss with the same minimum, so the same classes up to rows near the border.
+#[test]
+fn softmax_takes_two_classes() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    write(d, "c.csv", &table(4000, true, 2));
+    for algorithm in ["auto", "sgd", "reservoir-sgd"] {
+        let accuracy = |loss: &str| {
+            let common =
+                ["fit", "c.csv", "--target", "y", "--drop", "w", "-m", "c.model", "--json", "--holdout", "0.2", "--l2", "0.01"];
+            let text = ok(
+                d,
+                &[
+                    &common[..],
+                    &["--loss", loss, "--domain", if algorithm == "auto" { "none" } else { "ball:20" }, "--algorithm", algorithm],
+                ]
+                .concat(),
+            );
+            let s = summary(&text);
+            assert!((s["baseline"].as_f64().unwrap() - 2f64.ln()).abs() < 0.01, "{s}");
+            let eval: Value = serde_json::from_str(&ok(d, &["eval", "c.model", "c.csv", "--json"])).unwrap();
+            (eval["accuracy"].as_f64().unwrap(), s["holdout"]["accuracy"].as_f64().unwrap())
+        };
+        let (one, two) = (accuracy("logistic"), accuracy("softmax"));
+        assert!((one.0 - two.0).abs() < 0.02 && (one.1 - two.1).abs() < 0.03 && two.0 > 0.9, "{algorithm}: {one:?} {two:?}");
+        let lines = ok(d, &["predict", "c.model", "c.csv", "--proba"]);
+        let right = lines
+            .lines()
+            .zip(table(4000, true, 2).lines().skip(1))
+            .filter(|(p, row)| p.split('\t').next() == row.split(',').next())
+            .count();
+        assert_eq!(right as f64 / 4000.0, two.0);
+    }
+}
+
 #[test]
 fn every_algorithm_fits_and_repeats_itself() {
     let dir = tempdir().unwrap();

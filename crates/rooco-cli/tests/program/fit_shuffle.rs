@@ -71,6 +71,30 @@ fn the_first_pass_gives_t_and_every_constant() {
     assert!(held["guarantee"].as_str().unwrap().contains("estimate"));
 }
 
+/// The audit rides on the pass that shuffles, so even a pipe can be learned from with a bound.
+#[test]
+fn a_guarantee_with_a_shuffle_reads_the_data_once() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    let text = sorted(5000, 3);
+    write(d, "sorted.csv", &text);
+    let options = ["--target", "y", "--drop", "w", "--l2", "1", "--domain", "ball:2", "--json", "--quiet"];
+    let audit = json(&ok(d, &[&["audit", "sorted.csv"], &options[..]].concat()));
+    let fit = json(&ok_with_input(d, &[&["fit", "-", "--guarantee", "--shuffle"], &options[..]].concat(), text.as_bytes()));
+    assert_eq!(fit["constants"]["source"], "audited on all rows");
+    assert_eq!((&fit["constants"]["horizon"], &fit["rows"]), (&5000.into(), &5000.into()));
+    for name in ["g", "beta", "lambda"] {
+        assert_eq!(audit[name], fit["constants"][name], "{name}");
+    }
+    assert!(fit["guarantee"].as_str().unwrap().contains("regret ≤"), "{fit}");
+    // No L2, no curvature: the answer is no.
+    let flat = text.replace(",1\n", ",1,0\n").replace("x3,w\n", "x3,w,zero\n");
+    write(d, "flat.csv", &flat);
+    let out = run(d, &["fit", "flat.csv", "--guarantee", "--shuffle", "--target", "y", "--drop", "w", "--domain", "ball:2"]);
+    assert_eq!(out.status.code(), Some(1), "{out:?}");
+    assert!(String::from_utf8_lossy(&out.stderr).contains("no bound can be given"), "{out:?}");
+}
+
 #[test]
 fn rows_beyond_the_calibrated_constants_are_reported() {
     let dir = tempdir().unwrap();

@@ -94,6 +94,27 @@ fn every_store_gives_the_same_model() {
     }
 }
 
+/// A run that ends well leaves no rows on disk, also when it has a checkpoint and the data end before T.
+#[test]
+fn a_run_that_ends_before_t_clears_its_directory() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    write(d, "r.svm", &libsvm(3000, 11));
+    let fit =
+        ["fit", "r.svm", "--algorithm", "reservoir-sgd", "--domain", "ball:4", "--lambda", "0.5", "--beta", "20", "-m", "m"];
+    let early = ["--horizon", "4000", "--memory", "64KiB", "--checkpoint", "c", "--every", "1000"];
+    ok(d, &[&fit[..], &early, &["--reservoir", "disk"]].concat());
+    assert!(d.join("c").exists() && !d.join("c.reservoir").exists());
+    // A directory that was there before stays, with what others have put in it.
+    for (name, file) in [("mine", Some("note")), ("empty", None)] {
+        std::fs::create_dir(d.join(name)).unwrap();
+        file.iter().for_each(|f| std::fs::write(d.join(name).join(f), "x").unwrap());
+        ok(d, &[&fit[..], &early, &["--reservoir", &format!("disk:{name}")]].concat());
+        let left: Vec<_> = std::fs::read_dir(d.join(name)).unwrap().map(|f| f.unwrap().file_name()).collect();
+        assert_eq!(left, file.into_iter().map(std::ffi::OsString::from).collect::<Vec<_>>());
+    }
+}
+
 /// Starts a run with its rows on disk, spoils the directory halfway, and gives the message. An older model must survive.
 #[cfg(unix)]
 fn spoiled(d: &std::path::Path, spoil: impl Fn(&std::path::Path)) -> String {

@@ -10,3 +10,4 @@ mod kill_and_resume;
 mod lab;
 mod shuffle;
 mod trace_agrees_with_the_pseudo_code;
+mod wide_parquet;

@@ -3,6 +3,8 @@
 
 pub mod certify;
 pub mod constants;
+#[cfg(feature = "files")]
+mod json;
 pub mod lanczos;
 mod metric;
 pub mod optimum;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::draws::{Replays, Rule};
-use super::{AllRows, DiskStore, MemoryStore, Store};
+use super::{AllRows, DiskStore, Leftovers, MemoryStore, Store};
 use crate::error::Result;
 
 /// Where the past rows wait. No choice changes a bit of the result.
@@ -32,6 +32,14 @@ pub enum Keep {
 }
 
 impl Keep {
+    /// What a run may leave on disk. Asked for before the run.
+    pub fn leftovers(&self) -> Option<Leftovers> {
+        match self {
+            Keep::Disk { directory, .. } | Keep::Auto { directory, .. } => Some(Leftovers::of(directory)),
+            Keep::All | Keep::Planned => None,
+        }
+    }
+
     /// Bytes that a waiting row takes in memory: `numbers` values, with their indices if it is sparse.
     pub fn row_bytes(numbers: usize, sparse: bool) -> usize {
         if sparse { 32 + 12 * numbers } else { 16 + 8 * numbers }

@@ -55,7 +55,7 @@ pub use plan::Plan;
 pub use reservoir::Reservoir;
 pub use sample::Sample;
 pub use store_all::AllRows;
-pub use store_disk::DiskStore;
+pub use store_disk::{DiskStore, Leftovers};
 pub use store_held::{HeldRows, HeldStore};
 pub use store_memory::MemoryStore;
 

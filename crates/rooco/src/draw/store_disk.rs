@@ -224,15 +224,41 @@ impl Store for DiskStore {
 impl Drop for DiskStore {
     /// Removes the files, unless a checkpoint needs them.
     fn drop(&mut self) {
-        if !self.removable {
-            return;
-        }
-        let _ = remove_files(&self.directory, "plan", &[]);
-        let _ = remove_files(&self.directory, "rows", &[]);
         self.lock = None;
-        let _ = std::fs::remove_file(self.directory.join(LOCK));
-        if self.owns_directory {
-            let _ = std::fs::remove_dir(&self.directory);
+        if self.removable {
+            clear(&self.directory, self.owns_directory);
+        }
+    }
+}
+
+fn clear(directory: &Path, and_itself: bool) {
+    let _ = remove_files(directory, "plan", &[]);
+    let _ = remove_files(directory, "rows", &[]);
+    let _ = std::fs::remove_file(directory.join(LOCK));
+    if and_itself {
+        // Fails, as it should, if files of others are in it.
+        let _ = std::fs::remove_dir(directory);
+    }
+}
+
+/// The directory of a [`DiskStore`], to be cleared once the run has ended well: a store cannot know that nobody will resume its
+/// checkpoint when the stream ends before round T.
+#[derive(Debug)]
+pub struct Leftovers {
+    directory: PathBuf,
+    owned: bool,
+}
+
+impl Leftovers {
+    /// Called before the run, to know whether the directory is the run's own.
+    pub fn of(directory: &Path) -> Self {
+        Leftovers { directory: directory.into(), owned: directory.join(LOCK).exists() || !directory.exists() }
+    }
+
+    /// Removes what is left of the waiting rows. Files of others stay.
+    pub fn clear(self) {
+        if self.directory.join(LOCK).exists() {
+            clear(&self.directory, self.owned);
         }
     }
 }

@@ -63,6 +63,7 @@ pub use ridge::Ridge;
 pub use shift_invert_pca::ShiftInvertPca;
 pub use smoothed_hinge::SmoothedHinge;
 pub use softmax::Softmax;
+pub(crate) use softmax::class_of;
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
 

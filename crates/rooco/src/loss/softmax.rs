@@ -8,6 +8,13 @@ use crate::linalg::Symmetric;
 use crate::point::Point;
 use crate::row::{Features, Row};
 
+/// The class that y names: 0..K-1, and of two classes the first is also called -1, as the losses with one score call it.
+#[inline]
+pub(crate) fn class_of(y: f64, classes: usize) -> Option<usize> {
+    let k = if y == -1.0 && classes == 2 { 0.0 } else { y };
+    (k >= 0.0 && k < classes as f64 && k.fract() == 0.0).then_some(k as usize)
+}
+
 /// f(w; z) = weight·[log Σ_k e^{s_k} - Σ_k q_k s_k], s_k = ⟨w_k, x⟩ the score of class k = 0..K-1, and y the observed class.
 /// Coordinate i of class k is w[i·K + k]. Clean labels: q = e_y, the usual -log of the softmax p_y.
 ///
@@ -26,7 +33,7 @@ use crate::row::{Features, Row};
 /// About λ: adding the same vector to all classes changes no p, so the sum is flat in d directions and λ = 0: add L2.
 /// Each row is convex if its weight is positive.
 ///
-/// A y that is not one of 0..K-1 has loss NaN, which a learner reports with the number of the row.
+/// A y that is not one of 0..K-1 (or -1 and 1 if K = 2) has loss NaN, which a learner reports with the number of the row.
 #[derive(Clone, Copy, Debug)]
 pub struct Softmax {
     classes: usize,
@@ -58,7 +65,7 @@ impl Softmax {
 
     #[inline]
     fn class(&self, y: f64) -> Option<usize> {
-        (y >= 0.0 && y < self.classes as f64 && y.fract() == 0.0).then_some(y as usize)
+        class_of(y, self.classes)
     }
 
     /// q_k.

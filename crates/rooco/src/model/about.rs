@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Linear;
+use crate::error::{Error, Result};
 use crate::loss::LossSpec;
 use crate::metrics::Figures;
 use crate::row::Features;
@@ -79,6 +80,22 @@ impl Model {
     /// The raw scores of a row.
     pub fn scores(&self, x: Features<'_>, out: &mut [f64]) {
         self.linear.scores(x, out);
+    }
+
+    /// The point of W that the model is, its constant scores put into the weights of the intercept.
+    pub fn point(&self) -> Result<Vec<f64>> {
+        let mut w = self.linear.weights.clone();
+        if self.linear.offset.iter().any(|o| *o != 0.0) {
+            if !self.about.schema.intercept || w.len() < self.linear.outputs {
+                return Err(Error::Unsupported(
+                    "this model adds a constant to every score, but its data have no constant feature (no intercept): it is no point of \
+                     W, and there is no certificate for it"
+                        .into(),
+                ));
+            }
+            w.iter_mut().zip(&self.linear.offset).for_each(|(w, o)| *w += o);
+        }
+        Ok(w)
     }
 
     /// Turns scores into probabilities in place: of the positive class for one output, of each class for several.

@@ -3,6 +3,7 @@
 //! Integers, floats and truth values are numbers, strings (dictionary-encoded ones too) are text; everything else must be
 //! dropped or converted. Nulls and NaN are missing values. In messages the "line" is the row, the "column" its column.
 
+use std::collections::VecDeque;
 use std::io::{BufReader, Cursor, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -26,11 +27,11 @@ pub type Batches = Box<dyn Iterator<Item = std::result::Result<RecordBatch, Arro
 /// The rows of record batches that come from elsewhere, for instance from Python through the Arrow C stream interface.
 /// `name` is what messages call them.
 pub fn from_batches(name: &str, schema: SchemaRef, batches: Batches, options: &Options) -> Result<Box<dyn Stream>> {
-    let given = Some((schema, batches));
-    let reader = Arrow { inputs: None, given, file: name.into(), schema: None, batches: None, batch: None, at: 0 };
+    let reader = Arrow { given: Some((schema, batches)), file: name.into(), ..Arrow::default() };
     Ok(finish(Box::new(Table::new(reader, options)?), options))
 }
 
+#[derive(Default)]
 pub(crate) struct Arrow {
     inputs: Option<Inputs>,
     given: Option<(SchemaRef, Batches)>,
@@ -39,11 +40,15 @@ pub(crate) struct Arrow {
     batches: Option<Batches>,
     batch: Option<RecordBatch>,
     at: usize,
+    /// Rows of the file so far; the batches they are from, as long as one may have to go back; those that are to be read again.
+    rows: usize,
+    seen: Vec<RecordBatch>,
+    again: VecDeque<RecordBatch>,
 }
 
 impl Arrow {
     pub fn new(inputs: Inputs) -> Self {
-        Arrow { inputs: Some(inputs), given: None, file: PathBuf::new(), schema: None, batches: None, batch: None, at: 0 }
+        Arrow { inputs: Some(inputs), ..Arrow::default() }
     }
 
     fn error(&self, source: ArrowError) -> Error {
@@ -91,6 +96,8 @@ impl Columnar for Arrow {
         self.schema = Some(next.0);
         self.batches = Some(next.1);
         self.batch = None;
+        self.rows = 0;
+        self.seen.clear();
         Ok(true)
     }
 
@@ -103,11 +110,12 @@ impl Columnar for Arrow {
         schema.fields().iter().map(|f| (f.name().clone(), kind(f.data_type()))).collect()
     }
 
-    fn read(&mut self, used: &[bool], blocks: &mut [Block]) -> Result<usize> {
+    fn read(&mut self, used: &[bool], most: usize, blocks: &mut [Block]) -> Result<usize> {
         let mut rows = 0;
-        while rows < BLOCK {
+        while rows < most {
             let Some(batch) = &self.batch else {
-                match self.batches.as_mut().and_then(Iterator::next) {
+                let again = self.again.pop_front().map(Ok);
+                match again.or_else(|| self.batches.as_mut().and_then(Iterator::next)) {
                     None => break,
                     Some(Ok(batch)) => {
                         (self.batch, self.at) = (Some(batch), 0);
@@ -116,7 +124,7 @@ impl Columnar for Arrow {
                     Some(Err(e)) => return Err(self.error(e)),
                 }
             };
-            let n = (batch.num_rows() - self.at).min(BLOCK - rows);
+            let n = (batch.num_rows() - self.at).min(most - rows);
             if batch.num_columns() != blocks.len() {
                 return Err(self.error(ArrowError::SchemaError("a batch has another number of columns".into())));
             }
@@ -125,11 +133,22 @@ impl Columnar for Arrow {
             }
             self.at += n;
             rows += n;
+            self.rows += n;
+            if self.rows > BLOCK {
+                self.seen.clear();
+            }
             if self.at == batch.num_rows() {
-                self.batch = None;
+                let batch = self.batch.take();
+                self.seen.extend(batch.filter(|_| self.rows <= BLOCK));
             }
         }
         Ok(rows)
+    }
+
+    fn rewind(&mut self) {
+        let again = std::mem::take(&mut self.again);
+        self.again = self.seen.drain(..).chain(self.batch.take()).chain(again).collect();
+        self.rows = 0;
     }
 
     fn bytes(&self) -> u64 {

@@ -81,6 +81,11 @@ impl<S: Source> Direct<S> {
     pub fn new(source: S) -> Self {
         Direct { source, rows: Rows::default(), count: 0, done: false, tally: Tally::default(), version: 0 }
     }
+
+    #[cfg(all(test, feature = "parquet"))]
+    pub fn source(&self) -> &S {
+        &self.source
+    }
 }
 
 impl<S: Source> Stream for Direct<S> {

@@ -12,6 +12,8 @@ use crate::error::{Error, Result};
 
 /// Rows decoded at a time: twenty columns of them still lie in the cache.
 pub(crate) const BLOCK: usize = 1024;
+/// Numbers decoded at a time, at most: 4 MB, so that thousands of columns do not take all memory.
+const NUMBERS: usize = 1 << 19;
 
 /// What a column holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,8 +63,10 @@ pub(crate) trait Columnar: Send {
     fn file(&self) -> &Path;
     /// Name and kind of every column of the file.
     fn columns(&self) -> Vec<(String, Kind)>;
-    /// Decodes up to [`BLOCK`] rows of the columns in use into cleared blocks, one per column; 0 at the end of the file.
-    fn read(&mut self, used: &[bool], blocks: &mut [Block]) -> Result<usize>;
+    /// Decodes up to `most` rows of the columns in use into cleared blocks, one per column; 0 at the end of the file.
+    fn read(&mut self, used: &[bool], most: usize, blocks: &mut [Block]) -> Result<usize>;
+    /// Back to the first row of the file, after at most [`BLOCK`] rows.
+    fn rewind(&mut self);
     fn bytes(&self) -> u64;
     fn total_bytes(&self) -> Option<u64>;
 }
@@ -72,6 +76,7 @@ pub(crate) struct Table<R> {
     columns: Columns,
     plan: Vec<(Use, Kind)>,
     used: Vec<bool>,
+    most: usize,
     blocks: Vec<Block>,
     at: usize,
     rows: usize,
@@ -90,39 +95,53 @@ enum Use {
 
 impl<R: Columnar> Table<R> {
     pub fn new(mut reader: R, options: &Options) -> Result<Self> {
-        let mut blocks: Vec<Block> = Vec::new();
-        let (kinds, rows) = loop {
+        let kinds = loop {
             if !reader.next_file()? {
                 let file = reader.file().to_path_buf();
                 return Err(Error::Parse { file, line: 1, column: 0, what: "there is no row in the file".into() });
             }
             let kinds = reader.columns();
-            let used: Vec<bool> = kinds.iter().map(|(_, k)| !matches!(k, Kind::Other(_))).collect();
-            blocks.clear();
-            blocks.resize_with(kinds.len(), Block::default);
-            let rows = reader.read(&used, &mut blocks)?;
-            if rows > 0 {
-                break (kinds, rows);
+            let some = kinds.iter().position(|(_, k)| !matches!(k, Kind::Other(_)));
+            if look(&mut reader, kinds.len(), some, 1, |_, _| {})? > 0 {
+                break kinds;
             }
         };
         let found: Vec<Found> = kinds
             .iter()
             .map(|(name, kind)| Found { name: name.clone(), numeric: matches!(kind, Kind::Number | Kind::Boolean) })
             .collect();
-        let columns = Columns::new(reader.file(), &found, true, options, |target, probe| {
-            let block = &blocks[target];
-            for row in 0..rows.min(options.probe_rows) {
-                match kinds[target].1 {
-                    Kind::Text => block.text(row).into_iter().for_each(|l| probe.text(l)),
-                    Kind::Boolean if block.numbers[row].is_finite() => probe.text(truth(block.numbers[row])),
-                    Kind::Number if block.numbers[row].is_finite() => probe.number(block.numbers[row]),
-                    _ => {}
-                }
-            }
-        })?;
-        let mut table = Table { reader, columns, plan: Vec::new(), used: Vec::new(), blocks, at: 0, rows, before: 0 };
+        let file = reader.file().to_path_buf();
+        let mut probed = Ok(());
+        let columns = Columns::new(&file, &found, true, options, |target, probe| {
+            let kind = &kinds[target].1;
+            let place = (!matches!(kind, Kind::Other(_))).then_some(target);
+            let shown = look(&mut reader, kinds.len(), place, options.probe_rows.min(BLOCK), |block, row| match kind {
+                Kind::Text => block.text(row).into_iter().for_each(|l| probe.text(l)),
+                Kind::Boolean if block.numbers[row].is_finite() => probe.text(truth(block.numbers[row])),
+                Kind::Number if block.numbers[row].is_finite() => probe.number(block.numbers[row]),
+                _ => {}
+            });
+            probed = shown.map(|_| ());
+        });
+        probed?;
+        let mut table = Table {
+            reader,
+            columns: columns?,
+            plan: Vec::new(),
+            used: Vec::new(),
+            most: BLOCK,
+            blocks: Vec::new(),
+            at: 0,
+            rows: 0,
+            before: 0,
+        };
         table.start_file()?;
         Ok(table)
+    }
+
+    #[cfg(all(test, feature = "parquet"))]
+    pub fn reader(&self) -> &R {
+        &self.reader
     }
 
     /// Finds the columns of a file.
@@ -160,6 +179,7 @@ impl<R: Columnar> Table<R> {
         }
         self.used = self.plan.iter().map(|(u, _)| !matches!(u, Use::Skip)).collect();
         self.blocks.resize_with(self.plan.len(), Block::default);
+        self.most = (NUMBERS / self.used.iter().filter(|u| **u).count().max(1)).clamp(1, BLOCK);
         Ok(())
     }
 
@@ -211,6 +231,31 @@ impl<R: Columnar> Table<R> {
     }
 }
 
+/// Shows the first rows of one column, and returns how many there were.
+fn look<R: Columnar>(
+    reader: &mut R,
+    columns: usize,
+    place: Option<usize>,
+    rows: usize,
+    mut show: impl FnMut(&Block, usize),
+) -> Result<usize> {
+    let used: Vec<bool> = (0..columns).map(|k| Some(k) == place).collect();
+    let mut blocks: Vec<Block> = Vec::new();
+    blocks.resize_with(columns, Block::default);
+    let mut seen = 0;
+    while let (Some(place), true) = (place, seen < rows) {
+        let n = reader.read(&used, rows - seen, &mut blocks)?;
+        (0..n).for_each(|row| show(&blocks[place], row));
+        blocks[place].clear();
+        seen += n;
+        if n == 0 {
+            break;
+        }
+    }
+    reader.rewind();
+    Ok(seen)
+}
+
 fn truth(value: f64) -> &'static [u8] {
     if value == 0.0 { b"false" } else { b"true" }
 }
@@ -231,7 +276,7 @@ impl<R: Columnar> Source for Table<R> {
             self.before += self.rows as u64;
             self.at = 0;
             self.blocks.iter_mut().for_each(Block::clear);
-            self.rows = self.reader.read(&self.used, &mut self.blocks)?;
+            self.rows = self.reader.read(&self.used, self.most, &mut self.blocks)?;
             if self.rows == 0 {
                 if !self.reader.next_file()? {
                     return Ok(false);

@@ -1,33 +1,95 @@
-//! The tables of docs/paper.md name source files, functions and tests. They must exist.
+//! The documents name source files, functions and tests. They must exist.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-#[test]
-fn every_file_and_test_in_the_tables_exists() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = fs::read_to_string(root.join("../../docs/paper.md")).unwrap();
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// What stands between backquotes.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+/// A test program or one of its files, by its name alone.
+fn is_a_test(name: &str) -> bool {
+    let topics = ["rooco/tests/paper", "rooco/tests/learn", "rooco/tests/audit", "rooco-lab/tests/lab"];
+    topics.iter().any(|topic| root().join("crates").join(topic).join(format!("{name}.rs")).exists())
+}
+
+/// `a/{b,c}.rs` is two files.
+fn spelled_out(name: &str) -> Vec<String> {
+    match name.split_once('{').and_then(|(head, rest)| Some((head, rest.split_once('}')?))) {
+        Some((head, (list, tail))) => list.split(',').map(|item| format!("{head}{item}{tail}")).collect(),
+        None => vec![name.to_owned()],
+    }
+}
+
+/// Checks the lines `| statement | file | test |`; returns how many files and tests they name.
+fn check_table<'a>(lines: impl Iterator<Item = &'a str>) -> (usize, usize) {
+    let source = root().join("crates/rooco/src");
     let (mut files, mut tests) = (0, 0);
-    for line in text.lines().filter(|line| line.starts_with("| ") && !line.contains("| file | test |")) {
+    for line in lines.filter(|line| line.starts_with("| ") && !line.contains("| file | test |")) {
         let columns: Vec<&str> = line.split('|').map(str::trim).collect();
-        let quoted = |column: &str| column.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
-        let mut source = String::new();
-        for name in quoted(columns[2]) {
+        let mut text = String::new();
+        for name in quoted(columns[2]).into_iter().flat_map(spelled_out) {
             if name.ends_with(".rs") {
-                source.push_str(&fs::read_to_string(root.join("src").join(&name)).unwrap_or_else(|e| panic!("{name}: {e}")));
+                text.push_str(&fs::read_to_string(source.join(&name)).unwrap_or_else(|e| panic!("{name}: {e}")));
                 files += 1;
+            } else if name.ends_with('/') || name == "rooco-lab" {
+                assert!(source.join(&name).is_dir() || root().join("crates").join(&name).is_dir(), "no folder {name}");
             } else {
                 let item = name.rsplit("::").next().unwrap();
-                let everywhere = source.clone() + &fs::read_to_string(root.join("src/guarantee/stability.rs")).unwrap();
+                let everywhere = text.clone() + &fs::read_to_string(source.join("guarantee/stability.rs")).unwrap();
                 let defined = ["fn ", "struct "].iter().any(|kind| everywhere.contains(&format!("pub {kind}{item}")));
                 assert!(defined, "{name} is not defined in the files of: {line}");
             }
         }
-        for name in quoted(columns[3]) {
-            let found = ["paper", "learn", "audit"].iter().any(|topic| root.join(format!("tests/{topic}/{name}.rs")).exists());
-            assert!(found, "no test {name}");
-            tests += 1;
+        let named = quoted(columns[3]);
+        assert!(!columns[3].is_empty(), "no test: {line}");
+        named.iter().for_each(|name| assert!(is_a_test(name), "no test {name}"));
+        tests += named.len();
+    }
+    (files, tests)
+}
+
+#[test]
+fn every_file_and_test_in_the_tables_exists() {
+    let (files, tests) = check_table(fs::read_to_string(root().join("docs/paper.md")).unwrap().lines());
+    assert!(files > 20 && tests > 20, "the tables were not found: {files} files, {tests} tests");
+    let page = fs::read_to_string(root().join("crates/rooco/src/lib.rs")).unwrap();
+    let (files, tests) = check_table(page.lines().filter_map(|line| line.strip_prefix("//! ")));
+    assert!(files > 10 && tests > 10, "the table was not found: {files} files, {tests} tests");
+}
+
+#[test]
+fn every_path_in_the_documents_exists() {
+    let mut pages: Vec<PathBuf> = ["README.md", "DESIGN.md", "CONTRIBUTING.md"].map(|name| root().join(name)).to_vec();
+    pages.extend(
+        fs::read_dir(root().join("docs"))
+            .unwrap()
+            .map(|f| f.unwrap().path())
+            .filter(|p| p.extension().is_some_and(|e| e == "md")),
+    );
+    // What a path may be relative to.
+    let bases = ["", "docs", "crates/rooco", "crates/rooco/src", "crates/rooco-lab", "crates/rooco-cli", "python"];
+    let mut found = 0;
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        // Blocks of code have backquotes of their own; their commands are tried by hand.
+        for name in text.split("```").step_by(2).flat_map(quoted).filter(|name| {
+            let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "/._-{},".contains(c));
+            plain
+                && name.contains('/')
+                && [".rs", ".py", ".md", ".sh"].iter().any(|e| name.ends_with(e))
+                && !name.contains("your_")
+        }) {
+            for name in spelled_out(name) {
+                found += 1;
+                assert!(bases.iter().any(|base| root().join(base).join(&name).is_file()), "{}: no file {name}", page.display());
+            }
         }
     }
-    assert!(files > 20 && tests > 20, "the tables were not found: {files} files, {tests} tests");
+    assert!(found > 30, "{found} paths");
 }

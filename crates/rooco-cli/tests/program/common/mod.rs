@@ -46,6 +46,25 @@ pub fn error(dir: &Path, args: &[&str]) -> String {
     message
 }
 
+/// The most memory that a command holds until it ends well, in bytes.
+#[cfg(target_os = "linux")]
+pub fn peak_memory(command: &mut Command) -> u64 {
+    let mut child = command.spawn().expect("the program starts");
+    let mut peak = 0;
+    let status = loop {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        if let Some(kib) = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).and_then(|v| v.split_whitespace().next()) {
+            peak = peak.max(1024 * kib.parse::<u64>().unwrap());
+        }
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    };
+    assert!(status.success());
+    peak
+}
+
 pub fn write(dir: &Path, name: &str, text: &str) -> PathBuf {
     let path = dir.join(name);
     std::fs::write(&path, text).unwrap();

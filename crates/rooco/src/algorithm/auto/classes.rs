@@ -11,6 +11,7 @@ use super::score::{RowLosses, Scores};
 use super::{CANDIDATES, FLUSH, LANES, RARE, WARM_UP, holdout, vector};
 use crate::algorithm::{Learner, Played};
 use crate::error::{Error, Result};
+use crate::loss::class_of;
 use crate::model::Linear;
 use crate::row::{Features, Row};
 use crate::state::State;
@@ -142,10 +143,7 @@ impl AutoClasses {
         if !(z.weight * z.weight).is_finite() {
             return bad("the weight".into(), z.weight);
         }
-        if !(z.y >= 0.0 && z.y < self.k as f64 && z.y.fract() == 0.0) {
-            return Err(Error::Constant { name: "the class", value: z.y, must: "a whole number from 0 to K-1" });
-        }
-        Ok(z.y as usize)
+        class_of(z.y, self.k).ok_or(Error::Constant { name: "the class", value: z.y, must: "a whole number from 0 to K-1" })
     }
 
     /// Lines 1 and 2: scales and the scores of all candidates.
