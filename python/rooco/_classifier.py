@@ -26,6 +26,8 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         response, for any number of classes).
     positive_unlabeled : ``classes_[1]`` marks known positives, the other rows are unlabelled, and this share of all rows is positive. In
         ``partial_fit`` and for files: (prior, share of known positives among the rows).
+    feature_noise : not for classes: only the squared loss can be corrected for noisy features. Learn y = ±1 by
+        ``OnePassRegressor(feature_noise=...)`` and take the sign of the prediction.
 
     The other parameters, and the attributes, are those of :class:`OnePassRegressor`; also ``classes_``.
 
@@ -50,6 +52,7 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         fit_intercept: bool = True,
         label_noise: Any = None,
         positive_unlabeled: Any = None,
+        feature_noise: Any = None,
         missing: str = "error",
         missing_rate: Any = None,
         lambda_: float | None = None,
@@ -69,6 +72,7 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         self.fit_intercept = fit_intercept
         self.label_noise = label_noise
         self.positive_unlabeled = positive_unlabeled
+        self.feature_noise = feature_noise
         self.missing = missing
         self.missing_rate = missing_rate
         self.lambda_ = lambda_
@@ -82,6 +86,11 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
 
     def _more_options(self, n_classes: int, y: Any, weight: Any) -> dict[str, Any]:
         o: dict[str, Any] = {}
+        if self.feature_noise is not None:
+            raise ValueError(
+                "feature_noise can be corrected for the squared loss only, not for classes: learn y = -1 and 1 by "
+                "OnePassRegressor(feature_noise=...) and take the sign of the prediction."
+            )
         if self.label_noise is not None:
             rates = np.asarray(self.label_noise, dtype=float).ravel()
             if rates.size == 2:
@@ -120,12 +129,7 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
                 f"y contains {np.asarray(y)[unknown][0]!r}, which is not one of the classes {list(classes)}: name all classes in the first "
                 "call of partial_fit (classes=)."
             )
-        return self._numbers(at, len(classes))
-
-    def _numbers(self, at: Any, n_classes: int) -> np.ndarray:
-        """y of the library: ±1 for two classes, unless softmax was asked for; 0..K-1 otherwise."""
-        softmax = self.loss is not None and str(self.loss) == "softmax"
-        return 2.0 * at - 1.0 if n_classes == 2 and not softmax else at.astype(np.float64)
+        return _inputs.class_numbers(at, len(classes))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnePassClassifier:
         """One pass over the rows, in their order. Shuffle them first if they are sorted."""
@@ -138,7 +142,7 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         classes, at = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class.")
-        y = self._numbers(at, len(classes))
+        y = _inputs.class_numbers(at, len(classes))
         weight = _weights(sample_weight, y.reshape(-1, 1) if table else X, True)
         options = self._options(len(classes), self.horizon, y, weight) | self._rates(X)
         self._fit_rows(self._rows(X, y, weight, classes), options)

@@ -86,6 +86,11 @@ def class_names(classes: np.ndarray) -> list[str]:
     return [str(c) for c in classes]
 
 
+def class_numbers(at: np.ndarray, n_classes: int) -> np.ndarray:
+    """y of the library for the places of classes: ±1 for two of them, 0..K-1 for more."""
+    return 2.0 * at - 1.0 if n_classes == 2 else at.astype(np.float64)
+
+
 def classes_from_names(names: list[str]) -> np.ndarray:
     """The classes of a model file: numbers, if all of them are."""
     if names == ["false", "true"]:

@@ -33,7 +33,7 @@ def _rows(X: Any, y: Any, sample_weight: Any, target: str | None, weight: str | 
         return _inputs.array_rows(estimator, X, intercept=True, missing=missing, y=y, weight=weights)
     X, y = _inputs.check_x(estimator, X, y, reset=True)
     classes, at = np.unique(y, return_inverse=True)
-    y = 2.0 * at - 1.0 if len(classes) == 2 else at.astype(np.float64)
+    y = _inputs.class_numbers(at, len(classes))
     return _inputs.array_rows(
         estimator, X, intercept=True, missing=missing, y=y, weight=weights, classes=_inputs.class_names(classes)
     )

@@ -84,6 +84,8 @@ def test_feature_noise():
         OnePassRegressor(feature_noise=[1.0, 2.0]).fit(seen, y)
     with pytest.raises(ValueError, match="two corrections"):
         OnePassRegressor(feature_noise=[1.0, 2.0, 3.0], missing="debias").fit(seen, y)
+    with pytest.raises(ValueError, match="OnePassRegressor"):
+        OnePassClassifier(feature_noise=[1.0, 2.0, 3.0]).fit(seen, y > 0)
 
 
 def test_missing_values():

@@ -30,8 +30,9 @@ def test_errors_in_variables():
     slopes = study("errors_in_variables")
     assert slopes["exact naive"] == pytest.approx(-0.70, abs=0.005)
     assert slopes["exact corrected"] == pytest.approx(-1.74, abs=0.01)
-    assert slopes["naive"] == pytest.approx(slopes["exact naive"], abs=0.1)
-    assert slopes["corrected"] == pytest.approx(slopes["exact corrected"], abs=0.2)
+    # 20 copies in random order: the standard errors over orders are 0.01 and 0.04.
+    assert slopes["naive"] == pytest.approx(slopes["exact naive"], abs=0.04)
+    assert slopes["corrected"] == pytest.approx(slopes["exact corrected"], abs=0.12)
 
 
 def test_label_privacy():

@@ -92,6 +92,8 @@ def test_classes(program, tmp_path, regression, labels):
     three = np.digitize(y, [0, 3])
     expected = by_command(program, tmp_path, frame(x, three), "--loss", "softmax")
     assert OnePassClassifier().fit(x, three).model_.to_bytes() == expected
+    two = by_command(program, tmp_path, frame(x, labels), "--loss", "softmax")
+    assert OnePassClassifier(loss="softmax").fit(x, labels).model_.to_bytes() == two
     noisy = by_command(program, tmp_path, frame(x, labels), "--label-noise", "0.2,0.1")
     assert OnePassClassifier(label_noise=(0.2, 0.1)).fit(x, labels).model_.to_bytes() == noisy
 
