@@ -62,15 +62,18 @@ unsafe fn dots<const N: usize>(vs: [&[f64]; N], x: &[f64]) -> [f64; N] {
         }
         i += 4;
     }
-    let mut tail = [0.0; N];
+    let mut result = [0.0; N];
     while i < n {
         for k in 0..N {
             // SAFETY: i < n, the length of every slice.
-            tail[k] += unsafe { vs[k].get_unchecked(i) * x.get_unchecked(i) };
+            result[k] += unsafe { vs[k].get_unchecked(i) * x.get_unchecked(i) };
         }
         i += 1;
     }
-    std::array::from_fn(|k| sum(_mm256_add_pd(low[k], high[k])) + tail[k])
+    for k in 0..N {
+        result[k] += sum(_mm256_add_pd(low[k], high[k]));
+    }
+    result
 }
 
 /// (s₀ + s₂) + (s₁ + s₃).

@@ -195,24 +195,25 @@ impl Weights {
     /// ⟨m_0, x⟩ .. ⟨m_level, x⟩ of a row, from what is known of it.
     #[inline]
     fn look<'s>(&self, seen: &'s Seen<'_>, level: usize) -> &'s [Cell<f64>; MAX_LEVELS] {
-        if seen.version.get() != self.version {
-            seen.version.set(self.version);
-            seen.known.set(0);
-        }
-        let known = seen.known.get();
-        if known <= level {
-            seen.known.set(level + 1);
-            match seen.x {
-                x if level == 0 => seen.with[0].set(x.dot(&self.basis[0])),
-                x if known == 0 && level == 1 => {
-                    let (v, q) = x.dot_2(&self.basis[0], &self.basis[1]);
-                    seen.with[0].set(v);
-                    seen.with[1].set(q);
-                }
-                x => (known..=level).for_each(|l| seen.with[l].set(x.dot(&self.basis[l]))),
-            }
+        if seen.version.get() != self.version || seen.known.get() <= level {
+            self.learn(seen, level);
         }
         &seen.with
+    }
+
+    /// Computes the products that are not known yet.
+    fn learn(&self, seen: &Seen<'_>, level: usize) {
+        let known = if seen.version.replace(self.version) == self.version { seen.known.get() } else { 0 };
+        seen.known.set(level + 1);
+        match seen.x {
+            x if level == 0 => seen.with[0].set(x.dot(&self.basis[0])),
+            x if known == 0 && level == 1 => {
+                let (v, q) = x.dot_2(&self.basis[0], &self.basis[1]);
+                seen.with[0].set(v);
+                seen.with[1].set(q);
+            }
+            x => (known..=level).for_each(|l| seen.with[l].set(x.dot(&self.basis[l]))),
+        }
     }
 
     /// w ← c·w.
@@ -532,7 +533,11 @@ impl Point for Level<'_> {
             Some(seen) if seen.is(x) => {
                 let with = self.w.look(seen, self.level);
                 let first = c[0] * with[0].get();
-                (1..=self.level).fold(first, |sum, l| sum + c[l] * with[l].get())
+                match self.level {
+                    0 => first,
+                    1 => first + c[1] * with[1].get(),
+                    _ => (1..=self.level).fold(first, |sum, l| sum + c[l] * with[l].get()),
+                }
             }
             _ => (1..=self.level).fold(c[0] * x.dot(&self.w.basis[0]), |sum, l| sum + c[l] * x.dot(&self.w.basis[l])),
         };
