@@ -208,8 +208,8 @@ def main():
     versions = subprocess.run([a.data / "venv/bin/pip", "list", "--format=freeze"], capture_output=True, text=True).stdout
     used = ", ".join(sorted(l.replace("==", " ") for l in versions.splitlines() if l.split("==")[0] in RIVALS))
     head = ["## Speed", "", f"    python3 bench/speed.py --rows {a.rows} --sets {a.sets} --repeat {a.repeat}", "",
-            f"{datetime.date.today()}, {os.cpu_count()} cores ({platform.machine()}), load {load:.1f} at the start; everything pinned to one core, so that rooco's parsing thread "
-            f"gains nothing; best of {a.repeat}. CPU seconds include start-up and imports. Step sizes are not matched between programs: this is speed, not quality. {used}.", ""]
+            f"{datetime.date.today()}, {os.cpu_count()} cores ({platform.machine()}), load {load:.1f} at the start; everything pinned to one core, so that rooco parses on the thread that learns "
+            f"(it takes a second one only where there is a processor for it); best of {a.repeat}. CPU seconds include start-up and imports. Step sizes are not matched between programs: this is speed, not quality. {used}.", ""]
     path = ROOT / "bench/RESULTS.md"
     text = path.read_text() if path.exists() else "# Measured results\n\nEvery table names the command that makes it.\n\n"
     text = replace(text, "Speed", head + lines)

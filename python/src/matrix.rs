@@ -53,6 +53,19 @@ fn repair(row: usize, x: &mut [f64], first: usize, schema: &mut Schema) -> Resul
     Ok(())
 }
 
+/// No NaN and no infinity: v - v is 0 for every other number. Without a branch a number, four at a time.
+#[inline]
+fn finite(x: &[f64]) -> bool {
+    let (fours, rest) = x.as_chunks::<4>();
+    let mut sum = [0.0; 4];
+    for four in fours {
+        for k in 0..4 {
+            sum[k] += four[k] - four[k];
+        }
+    }
+    sum.iter().sum::<f64>() + rest.iter().map(|v| v - v).sum::<f64>() == 0.0
+}
+
 impl<V: Value> Stream for Matrix<'_, V> {
     #[inline]
     fn next(&mut self) -> Result<Option<Row<'_>>> {
@@ -65,7 +78,6 @@ impl<V: Value> Stream for Matrix<'_, V> {
         let row = self.x.row(t);
         let first = usize::from(self.schema.intercept);
         let in_place = row.to_slice().filter(|_| first == 0);
-        let finite = |x: &[f64]| x.iter().all(|v| v.is_finite());
         if let Some(slice) = in_place {
             let x = V::lend(slice, &mut self.buffer);
             // The borrow checker cannot see that only one branch keeps the loan, so a row to repair is copied below.
