@@ -53,17 +53,17 @@ fn repair(row: usize, x: &mut [f64], first: usize, schema: &mut Schema) -> Resul
     Ok(())
 }
 
-/// No NaN and no infinity: v - v is 0 for every other number. Without a branch a number, four at a time.
+/// No NaN and no infinity: 0·v is 0 for every other number. Without a branch a number, four at a time.
 #[inline]
 fn finite(x: &[f64]) -> bool {
     let (fours, rest) = x.as_chunks::<4>();
     let mut sum = [0.0; 4];
     for four in fours {
         for k in 0..4 {
-            sum[k] += four[k] - four[k];
+            sum[k] += four[k] * 0.0;
         }
     }
-    sum.iter().sum::<f64>() + rest.iter().map(|v| v - v).sum::<f64>() == 0.0
+    sum.iter().sum::<f64>() + rest.iter().map(|v| v * 0.0).sum::<f64>() == 0.0
 }
 
 impl<V: Value> Stream for Matrix<'_, V> {
