@@ -1,7 +1,7 @@
 //! One pass of the default learner over a prepared file, for `bench/quality.py`: held-out loss, progressive loss, CPU time.
 //!
 //! `quality TRAIN TEST LOSS [plain] [l2=X] [order=SEED]`, LOSS one of `logistic`, `squared`, `softmax:K`, `noisy:RHO_PLUS,RHO_MINUS`,
-//! or `adagrad`: one plain AdaGrad on logistic loss with step 0.5 and max-scaled features, to compare CPU time with.
+//! or `adagrad`, `adagrad:squared`: one plain AdaGrad with step 0.5 and max-scaled features, to compare CPU time with.
 //! A prepared file is n, nnz (u64), then y and weight (n f64 each), row ends (n u64), indices (nnz u32), values (nnz f64),
 //! little-endian.
 
@@ -9,7 +9,7 @@ use std::fs;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use rooco::algorithm::{Auto, AutoClasses, AutoLoss};
+use rooco::algorithm::{Auto, AutoClasses, AutoLoss, Played};
 use rooco::loss::{Logistic, NoisyLabels, Pointwise, Squared};
 use rooco::rng::{Purpose, Random};
 use rooco::{Learner, Row};
@@ -89,18 +89,32 @@ fn run<P: AutoLoss>(
     Ok(())
 }
 
-/// What a single learner costs: AdaGrad with features scaled by their maximum, f32, one record a feature.
-fn run_adagrad(train: &Table, order: &[u32]) {
-    let d = train.index.iter().max().map_or(0, |&i| i as usize + 1);
-    let mut table = vec![[0.0f32; 4]; d];
-    let mut progressive = 0.0;
-    let (start, clock) = (cpu_seconds(), Instant::now());
-    for &t in order {
-        let row = train.row(t as usize);
-        let rooco::Features::Sparse { index, value } = row.x else { continue };
+/// What a single learner costs: one AdaGrad with step 0.5 and features scaled by their maximum, f32, one record a feature. It takes any row that
+/// the default learner takes (new features, weights, numbers that are not finite) and returns the loss of its prediction, like that one.
+struct AdaGrad<P> {
+    loss: P,
+    /// w, G and the largest value of each feature.
+    table: Vec<[f32; 4]>,
+    rows: u64,
+}
+
+impl<P: Pointwise> AdaGrad<P> {
+    fn observe(&mut self, row: Row<'_>) -> rooco::Result<Played> {
+        self.rows += 1;
+        let bad = |what: &str, value| Err(rooco::Error::NonFinite { row: self.rows, what: what.into(), value });
+        if !(row.y * row.weight).is_finite() {
+            return bad("the target or the weight", row.y * row.weight);
+        }
+        if row.x.values().iter().fold(false, |bad, v| bad | !v.is_finite()) {
+            return bad("a feature", f64::NAN);
+        }
+        if row.x.dim() > self.table.len() {
+            self.table.resize(row.x.dim(), [0.0; 4]);
+        }
+        let rooco::Features::Sparse { index, value } = row.x else { return bad("not a sparse row", f64::NAN) };
         let mut m = 0.0;
         for (&i, &v) in index.iter().zip(value) {
-            let [w, _, scale, _] = &mut table[i as usize];
+            let [w, _, scale, _] = &mut self.table[i as usize];
             let v = v as f32;
             if v.abs() > *scale {
                 *w *= *scale / v.abs();
@@ -108,20 +122,31 @@ fn run_adagrad(train: &Table, order: &[u32]) {
             }
             m += *w * v;
         }
-        let (value_of, slope) = (Logistic.value(m as f64, row.y), Logistic.slope(m as f64, row.y) as f32);
-        progressive += value_of;
+        let loss = row.weight * self.loss.value(m as f64, row.y);
+        let slope = (row.weight * self.loss.slope(m as f64, row.y)) as f32;
         for (&i, &v) in index.iter().zip(value) {
-            let [w, squares, scale, _] = &mut table[i as usize];
+            let [w, squares, scale, _] = &mut self.table[i as usize];
             let g = slope * v as f32;
             *squares += g * g;
             *w -= 0.5 * g / (*scale * (*squares + 1e-30).sqrt());
         }
+        Ok(Played { t: self.rows, loss })
+    }
+}
+
+fn run_adagrad<P: Pointwise>(loss: P, train: &Table, order: &[u32]) -> rooco::Result<()> {
+    let mut learner = AdaGrad { loss, table: Vec::new(), rows: 0 };
+    let mut progressive = 0.0;
+    let (start, clock) = (cpu_seconds(), Instant::now());
+    for &t in order {
+        progressive += learner.observe(train.row(t as usize))?.loss;
     }
     let [ns, wall] = [cpu_seconds() - start, clock.elapsed().as_secs_f64()].map(|s| s * 1e9 / order.len() as f64);
     println!(
         "{{\"progressive\": {}, \"ns_per_row\": {ns:.1}, \"wall_ns_per_row\": {wall:.1}}}",
-        progressive / order.len() as f64
+        progressive / train.weight.iter().sum::<f64>()
     );
+    Ok(())
 }
 
 /// The same for K classes: log-loss and accuracy.
@@ -170,7 +195,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }};
     }
     if loss == "adagrad" {
-        run_adagrad(&train, &order);
+        run_adagrad(Logistic, &train, &order)?;
+    } else if loss == "adagrad:squared" {
+        run_adagrad(Squared, &train, &order)?;
     } else if loss == "logistic" {
         go!(Logistic, Logistic);
     } else if loss == "squared" {

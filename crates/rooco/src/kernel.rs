@@ -39,6 +39,29 @@ fn axpy_lanes(c: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
+/// Numbers that [`add_eight`] takes at a time: its rows have a multiple of so many.
+pub(crate) const AT_A_TIME: usize = 4;
+
+#[inline(always)]
+fn add_eight_lanes(c: &[f64; 8], x: &[f64], stride: usize, y: &mut [f64]) {
+    let n = y.len() / AT_A_TIME * AT_A_TIME;
+    let (y, _) = y.as_chunks_mut::<AT_A_TIME>();
+    let rows: [&[[f64; AT_A_TIME]]; 8] = std::array::from_fn(|k| x[k * stride..k * stride + n].as_chunks().0);
+    for (j, y) in y.iter_mut().enumerate() {
+        let mut part = [[0.0; AT_A_TIME]; 8];
+        for (part, (row, c)) in part.iter_mut().zip(rows.iter().zip(c)) {
+            let x = &row[j];
+            for l in 0..AT_A_TIME {
+                part[l] = c * x[l];
+            }
+        }
+        for l in 0..AT_A_TIME {
+            let half = |k: usize| (part[k][l] + part[k + 1][l]) + (part[k + 2][l] + part[k + 3][l]);
+            y[l] += half(0) + half(4);
+        }
+    }
+}
+
 /// ⟨a, b⟩ of two slices of one length.
 #[inline]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -68,6 +91,17 @@ pub(crate) fn axpy(c: f64, x: &[f64], y: &mut [f64]) {
         return avx2.axpys([c], x, [y]);
     }
     axpy_lanes(c, x, y)
+}
+
+/// y += Σ_k c[k]·(row k of x), the rows `stride` apart: y is read and written once for eight rows. Its length is a multiple of
+/// [`AT_A_TIME`]; what is beyond is left alone.
+#[inline]
+pub(crate) fn add_eight(c: &[f64; 8], x: &[f64], stride: usize, y: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = avx2::Avx2::get() {
+        return avx2.add_eight(c, x, stride, y);
+    }
+    add_eight_lanes(c, x, stride, y)
 }
 
 /// v += c₀·x and q += c₁·x for slices of one length, x read once.
@@ -170,5 +204,17 @@ mod tests {
                 )
             );
         }
+    }
+
+    #[test]
+    fn eight_rows_at_once_are_eight_rows() {
+        let (c, stride) = ([1.0, -2.0, 0.5, 3.0, 0.25, -1.0, 4.0, 2.0], 9);
+        let x: Vec<f64> = (0..8 * stride).map(|i| (i * 7 % 11) as f64 - 5.0).collect();
+        let (mut y, mut z, mut slow) = ([1.0; 8], [1.0; 8], [1.0; 8]);
+        add_eight(&c, &x, stride, &mut y);
+        add_eight_lanes(&c, &x, stride, &mut z);
+        (0..8).for_each(|k| axpy(c[k], &x[k * stride..k * stride + 8], &mut slow));
+        // Small whole numbers and powers of two: exact in any order.
+        assert_eq!((y, z), (slow, slow));
     }
 }

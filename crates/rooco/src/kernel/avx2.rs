@@ -36,6 +36,19 @@ impl Avx2 {
         // SAFETY: as above.
         unsafe { axpys(c, x, vs) }
     }
+
+    /// y += Σ_k c[k]·(row k of x), the rows `stride` apart.
+    #[inline]
+    pub fn add_eight(self, c: &[f64; 8], x: &[f64], stride: usize, y: &mut [f64]) {
+        // SAFETY: self proves that the processor has AVX2.
+        unsafe { add_eight(c, x, stride, y) }
+    }
+}
+
+/// The portable code, compiled with AVX2.
+#[target_feature(enable = "avx2")]
+fn add_eight(c: &[f64; 8], x: &[f64], stride: usize, y: &mut [f64]) {
+    super::add_eight_lanes(c, x, stride, y)
 }
 
 /// # Safety

@@ -37,6 +37,17 @@ fn resuming_at_a_random_row_goes_on_with_the_same_bits() {
 }
 
 #[test]
+fn resuming_while_the_lanes_rest_goes_on_with_the_same_bits() {
+    for seed in 0..3 {
+        let stream = generate(Kind::Dense, 9000, 6, false, seed);
+        let mut learner = Auto::new(Squared);
+        learn_all(&mut learner, &stream);
+        assert_eq!(learner.shares()[8], 1.0, "the second-order candidate is to be played alone");
+        check(Squared, &stream, seed);
+    }
+}
+
+#[test]
 fn a_state_of_another_learner_is_refused_and_changes_nothing() {
     let stream = generate(Kind::Dense, 50, 5, true, 1);
     let mut learner = Auto::new(Logistic);

@@ -48,6 +48,41 @@ fn predictions_clamp_at_the_range_of_the_training_rows() {
     }
 }
 
+/// The second-order candidate takes targets relative to their mean, so it does not need an intercept feature to agree with.
+#[test]
+fn rows_without_an_intercept_feature_do_no_harm_to_the_second_order_candidate() {
+    let mut r = Random::new(1, Purpose::Test);
+    let mut learner = Auto::new(Squared);
+    let mut late = 0.0;
+    for t in 0..6000 {
+        let x: Vec<f64> = (0..5).map(|_| r.normal()).collect();
+        // The first target is far from the mean.
+        let y = x[0] - x[1] + 0.3 * r.normal() + if t == 0 { 5.0 } else { 0.0 };
+        let loss = learner.observe(Row::dense(&x, y)).unwrap().loss;
+        late += if t >= 3000 { loss } else { 0.0 };
+    }
+    // Noise alone loses 0.045; the standard error of a mean of 3000 is 0.0012.
+    assert!(late / 3000.0 < 0.05, "{}", late / 3000.0);
+    assert!(learner.shares()[8] == 1.0, "{:?}", learner.shares());
+}
+
+/// While the second-order candidate is played alone the lanes see one row in eight; the first negative weight drops it, and they go on alone.
+#[test]
+fn a_late_negative_weight_finds_lanes_that_have_learned() {
+    let (train, test) = generate_split(Kind::Dense, 12_000, 2000, 8, false, 5);
+    let mut r = Random::new(2, Purpose::Test);
+    let mut learner = Auto::new(Squared);
+    learn_all(&mut learner, &train);
+    assert_eq!(learner.shares()[8], 1.0);
+    let clean = held_out(&learner, &Squared, &test);
+    for t in r.order(400) {
+        learner.observe(train.row(t as usize).weighted(if t % 2 == 0 { 1.5 } else { -0.5 })).unwrap();
+    }
+    assert_eq!(learner.shares()[8], 0.0);
+    let after = held_out(&learner, &Squared, &test);
+    assert!(after < 1.1 * clean, "{after} {clean}");
+}
+
 #[test]
 fn before_the_first_negative_weight_nothing_differs() {
     let stream = generate(Kind::Text, 3000, 2000, true, 2);

@@ -278,7 +278,7 @@ impl AutoClasses {
             let mut now = Visit { v, gone, rho, inverse, x, pull: 0.0 };
             if self.l2 > 0.0 {
                 let rounds = (self.clock.now - self.last[i]).max(1) as f64 * (1u64 << self.clock.shift) as f64;
-                now.pull = super::pull(self.l2 * rounds, self.weight_exponent, scale);
+                now.pull = super::learn::pull(self.l2 * rounds, self.weight_exponent, scale);
             }
             now.learn::<false>(&mut w[..plain], &mut squares[..plain], &mut b[..plain], &gradient[..plain], &length[..plain]);
             now.learn::<true>(&mut w[plain..], &mut squares[plain..], &mut b[plain..], &gradient[plain..], &length[plain..]);
@@ -453,7 +453,7 @@ impl Learner for AutoClasses {
         s.put_u64("units", [self.weight_exponent as i64 as u64]);
         s.put_f64("sums", [self.density, self.scores.weight, self.scores.weight_squared]);
         s.put_f64("score.signed", self.scores.signed);
-        s.put_f64("score.absolute", self.scores.absolute);
+        s.put_f64("score.absolute", *self.scores.absolute());
         s.put_f32("score.p", self.scores.p);
         s.put_f32("eta", self.grid.eta);
         s.put_f32("cells", self.cells.clone());
@@ -476,6 +476,7 @@ impl Learner for AutoClasses {
         let mut scores = Scores::new(false);
         scores.signed.copy_from_slice(exactly("score.signed", s.f64("score.signed")?, CANDIDATES)?);
         scores.absolute.copy_from_slice(exactly("score.absolute", s.f64("score.absolute")?, CANDIDATES)?);
+        scores.kept_apart = counts[3] != 0;
         scores.p.copy_from_slice(exactly("score.p", s.f32("score.p")?, CANDIDATES)?);
         (scores.weight, scores.weight_squared, scores.n) = (sums[1], sums[2], counts[5]);
         let mut eta = [0.0; LANES];

@@ -33,14 +33,13 @@ impl Clock {
     /// 1 - r. Written so that nothing cancels: on a long stream r is one to f32.
     #[inline]
     pub fn gone(&self, last: u32, inverse: f32) -> f32 {
-        self.four_gone(&[last; 4], inverse).array()[0]
+        self.four_gone(Four::splat(f32::from_bits(last)), inverse).array()[0]
     }
 
-    /// The same for four features.
+    /// The same for four features; `last` holds the bits of four ticks.
     #[inline(always)]
-    pub fn four_gone(&self, last: &[u32], inverse: f32) -> Four {
-        let now = self.now;
-        let d = Four::whole([now - last[0], now - last[1], now - last[2], now - last[3]]) * inverse;
+    pub fn four_gone(&self, last: Four, inverse: f32) -> Four {
+        let d = last.since(self.now) * inverse;
         let from = |a: f32, b: Four| Four::splat(a) - b;
         d * from(4.0, d * from(6.0, d * from(4.0, d)))
     }

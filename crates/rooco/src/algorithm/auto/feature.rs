@@ -2,6 +2,7 @@
 
 use super::LANES;
 use super::four::Four;
+use super::pair::{Lanes, Pair};
 use super::scale::{INVISIBLE, Scale, power_of_two};
 
 /// A feature's record: four learners' weights, their sums of squared gradients, their averages, and the feature's scale.
@@ -22,6 +23,22 @@ pub(super) struct Feature {
 }
 
 impl Feature {
+    /// A record whose values are all 1: to fill up a block.
+    pub const NOTHING: Feature = Feature {
+        w: [0.0; LANES],
+        squares: [0.0; LANES],
+        b: [0.0; LANES],
+        scale: Scale { fourth: 1.0, count: 1.0, per_unit: 0x3ff0_0000 },
+        last: 0,
+    };
+
+    /// The scale and the last visit, as bits.
+    #[inline(always)]
+    pub fn tail(&self) -> Four {
+        let Scale { fourth, count, per_unit } = self.scale;
+        Four::new([fourth, count, f32::from_bits(per_unit), f32::from_bits(self.last)])
+    }
+
     /// v in the feature's unit; the weights follow if the unit has to grow.
     #[inline(always)]
     pub fn in_units(&mut self, v: f64) -> f32 {
@@ -62,50 +79,80 @@ impl Feature {
         (0..LANES).map(|k| p[k] as f64 * w[k] as f64 + p[LANES + k] as f64 * b[k] as f64).sum()
     }
 
-    /// The AdaGrad step of all four lanes on this feature, and the averages after it.
-    ///
-    /// `SHRINK`: lanes 2 and 3 multiply the old weight by √(G before/G after). The weight is then -η·Σgx/√G whatever the order
-    /// of the rows was (dual averaging). Plain AdaGrad's first step on a new feature has length η whatever the row's weight
-    /// is: -2 first and then +3 ends on the wrong side. Lanes 0 and 1 stay plain, so both kinds compete.
-    ///
-    /// `PULL`: an implicit step on ½·pull·w² follows. `CURVED`: the row's loss has a part -½·curve·w², see
-    /// [`CorrectedFeatures`](super::CorrectedFeatures). `x` is the rounding noise.
+    /// The AdaGrad step of all four lanes on this feature, and the averages after it: see [`learned`].
     #[inline(always)]
-    pub fn learn<const SHRINK: bool, const PULL: bool, const CURVED: bool>(&mut self, visit: Visit, step: &Step, x: f32) {
-        let Visit { v, gone, n_squared, pull, curve } = visit;
-        let (old, (w, b)) = (Four::new(self.squares), self.candidates(gone));
-        let mut g = step.gradient * v;
-        if CURVED {
-            g = g - w * curve;
-        }
-        // Not below the old sum: the rounding noise must not undo an increment, nor make something of nothing.
-        let squares = old.max(old + (g * g + old.power() * (step.alive * x)));
-        let eta = step.length / ((squares + TINY) * n_squared).sqrt();
-        let mut new = w;
-        if SHRINK {
-            new = new * (old / (squares + TINY)).sqrt().with_first_two(Four::splat(1.0));
-        }
-        new = new - eta * g;
-        if PULL {
-            new = new / (eta * pull + 1.0);
-        }
-        let b = b + ((new - b) * step.rho + b.power() * (x * f32::EPSILON));
-        (self.w, self.squares, self.b) = (new.array(), squares.array(), b.array());
+    pub fn learn<const SHRINK: bool, const PULL: bool, const CURVED: bool>(&mut self, visit: Visit<Four>, step: &Step<Four>) {
+        let (w, squares, b) = (Four::new(self.w), Four::new(self.squares), Four::new(self.b));
+        let (w, squares, b) = learned::<_, SHRINK, PULL, CURVED>([w, squares, b], visit, step);
+        (self.w, self.squares, self.b) = (w.array(), squares.array(), b.array());
     }
+
+    /// The same for two features at once.
+    #[inline(always)]
+    pub fn learn_two<V: Pair>(features: &mut [Feature], [i, k]: [u32; 2], visit: Visit<V>, step: &Step<V>, now: u32) {
+        let (i, k) = (i as usize, k as usize);
+        let (f, g) = (&features[i], &features[k]);
+        let w = V::of(Four::new(f.w), Four::new(g.w));
+        let squares = V::of(Four::new(f.squares), Four::new(g.squares));
+        let b = V::of(Four::new(f.b), Four::new(g.b));
+        let (w, squares, b) = learned::<_, false, false, false>([w, squares, b], visit, step);
+        let ([w, w2], [squares, squares2], [b, b2]) = (w.parts(), squares.parts(), b.parts());
+        let f = &mut features[i];
+        (f.w, f.squares, f.b, f.last) = (w.array(), squares.array(), b.array(), now);
+        let f = &mut features[k];
+        (f.w, f.squares, f.b, f.last) = (w2.array(), squares2.array(), b2.array(), now);
+    }
+}
+
+/// The AdaGrad step of four lanes, of one or two features: new w, G and b.
+///
+/// `SHRINK`: lanes 2 and 3 multiply the old weight by √(G before/G after). The weight is then -η·Σgx/√G whatever the order
+/// of the rows was (dual averaging). Plain AdaGrad's first step on a new feature has length η whatever the row's weight
+/// is: -2 first and then +3 ends on the wrong side. Lanes 0 and 1 stay plain, so both kinds compete.
+///
+/// `PULL`: an implicit step on ½·pull·w² follows. `CURVED`: the row's loss has a part -½·curve·w², see
+/// [`CorrectedFeatures`](super::CorrectedFeatures).
+#[inline(always)]
+fn learned<V: Lanes, const SHRINK: bool, const PULL: bool, const CURVED: bool>(
+    [w, old, b]: [V; 3],
+    visit: Visit<V>,
+    step: &Step<V>,
+) -> (V, V, V) {
+    let Visit { v, gone, n_squared, noise, pull, curve } = visit;
+    let b = b + (w - b) * gone;
+    let mut g = step.gradient * v;
+    if CURVED {
+        g = g - w * V::splat(curve);
+    }
+    // Not below the old sum: the rounding noise must not undo an increment, nor make something of nothing.
+    let squares = old.max(old + (g * g + old.power() * (step.alive * noise)));
+    let eta = step.length / ((squares + V::splat(TINY)) * n_squared).sqrt();
+    let mut new = w;
+    if SHRINK {
+        new = new * (old / (squares + V::splat(TINY))).sqrt().with_first_two(V::splat(1.0));
+    }
+    new = new - eta * g;
+    if PULL {
+        new = new / (eta * V::splat(pull) + V::splat(1.0));
+    }
+    let b = b + ((new - b) * step.rho + b.power() * (noise * V::splat(f32::EPSILON)));
+    (new, squares, b)
 }
 
 /// Keeps √G away from 0.
 const TINY: f32 = 1e-30;
 
-/// A feature's part of a row.
+/// A feature's part of a row, the same in the four lanes; or that of two features.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Visit {
+pub(super) struct Visit<V> {
     /// The value in the feature's unit.
-    pub v: f32,
+    pub v: V,
     /// The share of the feature's averages that has faded since its last visit.
-    pub gone: f32,
+    pub gone: V,
     /// N².
-    pub n_squared: f32,
+    pub n_squared: V,
+    /// The rounding noise.
+    pub noise: V,
     /// The coefficient of L2, times the rows since the last visit.
     pub pull: f32,
     /// The row's weight times d of [`CorrectedFeatures`](super::CorrectedFeatures).
@@ -126,13 +173,26 @@ pub(super) fn enlarge_unit(e: i32, w: &mut [f32], squares: &mut [f32], b: &mut [
 
 /// What a row's step has in common for all features.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub(super) struct Step<V> {
     /// s·φ' at each lane's own prediction, in units.
-    pub gradient: Four,
+    pub gradient: V,
     /// Units in the last place that the rounding noise spans: one where the gradient is not 0, else none.
-    pub alive: Four,
+    pub alive: V,
     /// η of each lane, times the common factor f of the round.
-    pub length: Four,
+    pub length: V,
     /// 4/(t+3): how much of the new iterate enters the average.
-    pub rho: f32,
+    pub rho: V,
+}
+
+impl Step<Four> {
+    /// The same for two features.
+    #[inline(always)]
+    pub fn twice<V: Pair>(&self) -> Step<V> {
+        Step {
+            gradient: V::of(self.gradient, self.gradient),
+            alive: V::of(self.alive, self.alive),
+            length: V::of(self.length, self.length),
+            rho: V::of(self.rho, self.rho),
+        }
+    }
 }

@@ -22,36 +22,10 @@ macro_rules! shared {
 
         #[cfg_attr(test, allow(dead_code))]
         impl Four {
-            /// The first four numbers of a slice that has them.
+            /// 1 in the first n lanes, 0 in the others.
             #[inline(always)]
-            pub fn from_slice(a: &[f32]) -> Self {
-                Four::new([a[0], a[1], a[2], a[3]])
-            }
-
-            /// Writes the numbers to the first four places of a slice that has them.
-            #[inline(always)]
-            pub fn write_to(self, a: &mut [f32]) {
-                a[..4].copy_from_slice(&self.array());
-            }
-
-            /// The first and the second numbers of four pairs.
-            #[inline(always)]
-            pub fn pairs(a: &[[f32; 2]]) -> (Self, Self) {
-                let a = [a[0], a[1], a[2], a[3]];
-                (Four::new(a.map(|a| a[0])), Four::new(a.map(|a| a[1])))
-            }
-
-            /// Writes four pairs.
-            #[inline(always)]
-            pub fn write_pairs(first: Four, second: Four, a: &mut [[f32; 2]]) {
-                let (first, second) = (first.array(), second.array());
-                a[..4].copy_from_slice(&std::array::from_fn::<_, 4, _>(|k| [first[k], second[k]]));
-            }
-
-            /// Four whole numbers below 2³¹.
-            #[inline(always)]
-            pub fn whole(a: [u32; 4]) -> Self {
-                Four::new(a.map(|a| a as i32 as f32))
+            pub fn ones(n: usize) -> Self {
+                Four::new(std::array::from_fn(|k| if k < n { 1.0 } else { 0.0 }))
             }
 
             /// The sum of the four numbers.
@@ -110,6 +84,14 @@ mod x86 {
             Four(unsafe { _mm_loadu_ps(a.as_ptr()) })
         }
         #[inline(always)]
+        pub fn register(self) -> __m128 {
+            self.0
+        }
+        #[inline(always)]
+        pub fn of_register(a: __m128) -> Self {
+            Four(a)
+        }
+        #[inline(always)]
         pub fn splat(a: f32) -> Self {
             Four(sse2!(_mm_set1_ps(a)))
         }
@@ -156,6 +138,47 @@ mod x86 {
         #[inline(always)]
         pub fn with_first_two(self, other: Four) -> Four {
             Four(sse2!(_mm_shuffle_ps::<0b11_10_01_00>(other.0, self.0)))
+        }
+        /// True if all numbers are above `low` and at most `high`.
+        #[inline(always)]
+        pub fn all_within(self, low: f32, high: f32) -> bool {
+            let mask = sse2!(_mm_and_ps(_mm_cmplt_ps(_mm_set1_ps(low), self.0), _mm_cmple_ps(self.0, _mm_set1_ps(high))));
+            sse2!(_mm_movemask_ps(mask)) == 15
+        }
+        /// True if all numbers are at most this.
+        #[inline(always)]
+        pub fn all_at_most(self, high: f32) -> bool {
+            sse2!(_mm_movemask_ps(_mm_cmple_ps(self.0, _mm_set1_ps(high)))) == 15
+        }
+        /// The columns of four rows. Keeps the bits of whatever is in them.
+        #[inline(always)]
+        pub fn transpose(rows: [Four; 4]) -> [Four; 4] {
+            let [a, b, c, d] = rows.map(|r| r.0);
+            let (ab, cd) = (sse2!(_mm_unpacklo_ps(a, b)), sse2!(_mm_unpacklo_ps(c, d)));
+            let (ab2, cd2) = (sse2!(_mm_unpackhi_ps(a, b)), sse2!(_mm_unpackhi_ps(c, d)));
+            [
+                Four(sse2!(_mm_movelh_ps(ab, cd))),
+                Four(sse2!(_mm_movehl_ps(cd, ab))),
+                Four(sse2!(_mm_movelh_ps(ab2, cd2))),
+                Four(sse2!(_mm_movehl_ps(cd2, ab2))),
+            ]
+        }
+        /// `now` minus the whole numbers in these bits; the differences must be below 2³¹.
+        #[inline(always)]
+        pub fn since(self, now: u32) -> Four {
+            Four(sse2!(_mm_cvtepi32_ps(_mm_sub_epi32(_mm_set1_epi32(now as i32), _mm_castps_si128(self.0)))))
+        }
+        /// The values times f64 numbers of which `high` has the upper halves; the lower ones are 0.
+        #[inline(always)]
+        pub fn products(values: [f64; 4], high: Four) -> Four {
+            let high = sse2!(_mm_castps_si128(high.0));
+            let half = |two: __m128i, at: usize| {
+                let values = sse2!(_mm_set_pd(values[at + 1], values[at]));
+                sse2!(_mm_cvtpd_ps(_mm_mul_pd(values, _mm_castsi128_pd(two))))
+            };
+            let zero = sse2!(_mm_setzero_si128());
+            let (a, b) = (half(sse2!(_mm_unpacklo_epi32(zero, high)), 0), half(sse2!(_mm_unpackhi_epi32(zero, high)), 2));
+            Four(sse2!(_mm_movelh_ps(a, b)))
         }
     }
 
@@ -233,6 +256,31 @@ mod portable {
         pub fn with_first_two(self, other: Four) -> Four {
             Four([other.0[0], other.0[1], self.0[2], self.0[3]])
         }
+        /// True if all numbers are above `low` and at most `high`.
+        #[inline(always)]
+        pub fn all_within(self, low: f32, high: f32) -> bool {
+            self.0.iter().all(|&a| low < a && a <= high)
+        }
+        /// True if all numbers are at most this.
+        #[inline(always)]
+        pub fn all_at_most(self, high: f32) -> bool {
+            self.0.iter().all(|&a| a <= high)
+        }
+        /// The columns of four rows. Keeps the bits of whatever is in them.
+        #[inline(always)]
+        pub fn transpose(rows: [Four; 4]) -> [Four; 4] {
+            from_fn(|j| Four(from_fn(|k| rows[k].0[j])))
+        }
+        /// `now` minus the whole numbers in these bits; the differences must be below 2³¹.
+        #[inline(always)]
+        pub fn since(self, now: u32) -> Four {
+            Four(self.0.map(|a| now.wrapping_sub(a.to_bits()) as i32 as f32))
+        }
+        /// The values times f64 numbers of which `high` has the upper halves; the lower ones are 0.
+        #[inline(always)]
+        pub fn products(values: [f64; 4], high: Four) -> Four {
+            Four(from_fn(|k| (values[k] * f64::from_bits((high.0[k].to_bits() as u64) << 32)) as f32))
+        }
     }
 
     macro_rules! arithmetic {
@@ -282,8 +330,14 @@ mod tests {
                         a * 0.3,
                         a.abs(),
                         $version::Four::splat(a.sum()),
+                        $version::Four::ones(shift % 5),
+                        $version::Four::new([3u32, 0, 17, 1 << 30].map(f32::from_bits)).since(1 << 30),
+                        $version::Four::products([0.3, -1e-3, 2e5, 7.0], $version::Four::splat(f32::from_bits(0x3fb0_0000))),
                     ];
-                    results.map(|r| r.array().map(f32::to_bits))
+                    let columns = $version::Four::transpose([a, b, c, n]);
+                    let answers = [a.all_within(-2.0, 0.5), a.abs().all_within(-1.0, 1e9), b.all_at_most(8.0)];
+                    let bits = |r: $version::Four| r.array().map(f32::to_bits);
+                    (results.map(bits), columns.map(bits), answers)
                 }};
             }
             assert_eq!(all!(x86), all!(portable));

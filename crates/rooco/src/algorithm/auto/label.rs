@@ -36,10 +36,18 @@ impl Label {
     }
 
     /// The new exponent, if the spread is positive for the first time or has outgrown the unit. It never shrinks: the
-    /// weights learned so far might not fit.
-    pub fn outgrown(&self, spread_before: f64) -> Option<i32> {
+    /// weights learned so far might not fit. `squares_before`: Σ|s|(y-ym)² without the latest target.
+    #[inline(always)]
+    pub fn outgrown(&self, squares_before: f64) -> Option<i32> {
+        // Without the root and the quotient, which nearly every row can do without.
+        let far = power_of_two(2 * (self.exponent + 20));
+        if squares_before > 0.0 && self.squares <= self.weight * far { None } else { self.exponent_outgrown(squares_before) }
+    }
+
+    #[cold]
+    fn exponent_outgrown(&self, squares_before: f64) -> Option<i32> {
         let spread = self.spread();
         let e = exponent_of(spread);
-        (spread > 0.0 && e != self.exponent && (spread_before == 0.0 || e > self.exponent + 20)).then_some(e)
+        (spread > 0.0 && e != self.exponent && (squares_before <= 0.0 || e > self.exponent + 20)).then_some(e)
     }
 }

@@ -1,7 +1,7 @@
 //! What the rule asks of a loss: values and slopes at eight predictions at once.
 
-use super::CorrectedFeatures;
-use super::vector;
+use super::four::Four;
+use super::{CorrectedFeatures, vector};
 use crate::loss::{Huber, Logistic, NoisyLabels, Pointwise, PositiveUnlabelled, SmoothedHinge, Squared, SquaredHinge};
 
 /// A loss φ(p, y) that [`Auto`](super::Auto) can learn. The losses of the library that depend on x through ⟨w, x⟩ have it.
@@ -10,6 +10,13 @@ pub trait AutoLoss: Pointwise {
     fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
         let value = p.map(|p| self.value(p, y));
         Eight { value, size: value.map(f64::abs), slope: p.map(|p| self.slope(p, y)) }
+    }
+
+    /// Values at eight predictions, and the slopes at the first four of them, for losses of two classes that have them in single precision:
+    /// the way from a prediction to a gradient is what a row waits for.
+    #[doc(hidden)]
+    fn quick(&self, _p: &[[f32; 4]; 2], _y: f64) -> Option<Quick> {
+        None
     }
 
     /// True if φ depends on p - y only and y is a quantity: its mean and spread are then taken out.
@@ -31,6 +38,24 @@ pub trait AutoLoss: Pointwise {
     fn majoriser(&self, _p: f64, _y: f64) -> Option<f64> {
         None
     }
+
+    /// The same with the value and the slope at p: one exponential instead of three.
+    #[doc(hidden)]
+    fn bound(&self, p: f64, y: f64) -> Option<Bound> {
+        self.majoriser(p, y).map(|h| Bound { value: self.value(p, y), slope: self.slope(p, y), h })
+    }
+}
+
+/// A quadratic that lies above a loss and touches it at p, for the second-order candidate.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    /// φ at p.
+    pub value: f64,
+    /// φ' at p.
+    pub slope: f64,
+    /// The curvature.
+    pub h: f64,
 }
 
 /// A loss at eight predictions.
@@ -42,6 +67,14 @@ pub struct Eight {
     pub size: [f64; 8],
     /// ∂φ/∂p.
     pub slope: [f64; 8],
+}
+
+/// What [`AutoLoss::quick`] returns.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quick {
+    pub value: [[f32; 4]; 2],
+    pub slope: [f32; 4],
 }
 
 impl AutoLoss for Squared {
@@ -65,9 +98,25 @@ impl AutoLoss for Logistic {
         let (value, slope) = vector::logistic(p, if y > 0.0 { 1.0 } else { -1.0 });
         Eight { value, size: value, slope }
     }
+    #[inline(always)]
+    fn quick(&self, p: &[[f32; 4]; 2], y: f64) -> Option<Quick> {
+        let y = if y > 0.0 { 1.0 } else { -1.0 };
+        let ((first, slope), (rest, _)) = (vector::logistic_of_four(p[0].into(), y), vector::logistic_of_four(p[1].into(), y));
+        Some(Quick { value: [first.array(), rest.array()], slope: slope.array() })
+    }
     /// tanh(p/2)/(2p): the tightest bound that touches at ±p.
     fn majoriser(&self, p: f64, _y: f64) -> Option<f64> {
         Some(if p.abs() < 1e-4 { 0.25 } else { (0.5 * p).tanh() / (2.0 * p) })
+    }
+    #[inline(always)]
+    fn bound(&self, p: f64, y: f64) -> Option<Bound> {
+        let y = if y > 0.0 { 1.0 } else { -1.0 };
+        let (value, slope) = vector::logistic_of_four(Four::splat(p as f32), y as f32);
+        let (value, slope) = (value.array()[0] as f64, slope.array()[0] as f64);
+        // tanh(yp/2) = 1 - 2σ(-yp).
+        let margin = y * p;
+        let h = if margin.abs() < 1e-2 { 0.25 } else { (0.5 + y * slope) / margin };
+        Some(Bound { value, slope, h })
     }
 }
 
@@ -118,6 +167,9 @@ where
     fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
         (**self).eight(p, y)
     }
+    fn quick(&self, p: &[[f32; 4]; 2], y: f64) -> Option<Quick> {
+        (**self).quick(p, y)
+    }
     fn is_regression(&self) -> bool {
         (**self).is_regression()
     }
@@ -129,5 +181,8 @@ where
     }
     fn majoriser(&self, p: f64, y: f64) -> Option<f64> {
         (**self).majoriser(p, y)
+    }
+    fn bound(&self, p: f64, y: f64) -> Option<Bound> {
+        (**self).bound(p, y)
     }
 }

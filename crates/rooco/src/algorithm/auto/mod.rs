@@ -1,7 +1,6 @@
 //! The default: one pass, nothing to tune, weights of any sign.
 
 use super::{Learner, Played};
-use crate::draw::prefetch;
 use crate::error::{Error, Result};
 use crate::model::Linear;
 use crate::row::{Features, Row};
@@ -16,14 +15,19 @@ mod four;
 mod grid;
 mod holdout;
 mod label;
+mod learn;
 mod loss;
 mod model;
+mod pair;
 mod projected;
+mod read;
+mod round;
 mod rounding;
 mod saved;
 mod scale;
 mod score;
 mod second_order;
+mod sizes;
 mod vector;
 mod wide;
 
@@ -35,21 +39,18 @@ pub use projected::AutoProjected;
 
 use clock::Clock;
 use entries::Entries;
-use feature::{Feature, Step, Visit};
-use four::Four;
+use feature::Feature;
 use grid::Grid;
 use label::Label;
+use read::Unusual;
 use rounding::Noise;
-use scale::{Scale, exponent_of, power_of_two};
-use score::{RowLosses, Scores};
+use score::Scores;
 use second_order::SecondOrder;
 
 /// AdaGrad learners that run side by side, one SIMD lane each.
 const LANES: usize = 4;
 /// Their iterates, their averages, and the second-order candidate.
 const CANDIDATES: usize = 2 * LANES + 1;
-/// Records of 64 bytes that the fast part of a processor's cache holds, roughly.
-const MANY_RECORDS: usize = 4096;
 /// Gradients below this share of the row's weight are dropped: their squares would be denormal numbers, which are slow.
 const FLUSH: f64 = 1e-9;
 /// Rounds until the warm-up factor √(t/(t+30)) has mostly gone.
@@ -59,22 +60,22 @@ const RARE: f32 = 8.0;
 
 /// **The no-tuning default.** A linear model, learned in one pass, with no step size, horizon or constant to choose.
 ///
-/// A row (x, y, s), s of either sign, goes through [`observe`](Learner::observe) like this:
+/// A row (x, y, s), s of either sign, goes through [`observe`](Learner::observe) like this (round.rs):
 ///
 /// ```text
-/// 1  feature scale   N_i = fourth root of the mean fourth power of feature i's non-zero values       scale.rs
-/// 2  play            the average, with weights p, of 8 candidates: four AdaGrad iterates w[k] and    feature.rs, clock.rs
+/// 1  feature scale   N_i = fourth root of the mean fourth power of feature i's non-zero values       read.rs, scale.rs
+/// 2  play            the average, with weights p, of 8 candidates: four AdaGrad iterates w[k] and    read.rs, clock.rs
 ///                    their running averages b[k] (weights ∝ t³, kept lazily)
 /// 3  score           C[j] = Σ s·loss of candidate j, the old rows discounted; p[j] ∝ exp(-rate·C[j])  score.rs
 ///    grid            if the largest step has won, the smallest lane becomes one with 3.2 times that   grid.rs
 /// 4  label           mean and spread of y (regressions)                                              label.rs
-/// 5  learn           G_i[k] += (g[k]x_i)²;  w_i[k] -= η[k]·f·g[k]x_i/(N_i·√G_i[k])                     feature.rs
+/// 5  learn           G_i[k] += (g[k]x_i)²;  w_i[k] -= η[k]·f·g[k]x_i/(N_i·√G_i[k])                     learn.rs, feature.rs
 /// ```
 ///
 /// Once a negative weight has been seen: candidates far worse than the best in absolute loss are not played (score.rs), two
 /// lanes shrink so that the order of a row and its partner does not matter (feature.rs), and while features are many only one
 /// x in eight is scored, and not learned from (holdout.rs). For d ≤ 256 and weights that are not negative a ninth candidate
-/// uses second-order information (second_order.rs).
+/// uses second-order information (second_order.rs); once it is the best it is played alone, and the others see one row in eight.
 ///
 /// *Guarantee*: none of the paper's theorems covers this rule. Each lane is AdaGrad with its regret bound if all rows are
 /// convex; everything else is measured, see `docs/default.md`.
@@ -107,23 +108,13 @@ pub struct Auto<P> {
     weight_exponent: i32,
     /// The row being learned. Scratch, like the next.
     entries: Entries,
-    /// Values beyond what a prediction lets through: (feature, what it lets through).
-    clamped: Vec<(usize, f64)>,
+    unusual: Unusual,
+    /// Features and values of a row that has zeros among its values: the others.
+    non_zero: (Vec<u32>, Vec<f64>),
     /// d of each entry, for losses that correct features.
     curves: Vec<f32>,
     /// The row that such a loss learns from.
     corrected: (Vec<u32>, Vec<f64>),
-}
-
-/// What pass 1 over a row found out.
-struct Reading {
-    /// Predictions of the candidates, relative to the mean of the targets.
-    m: [f64; CANDIDATES],
-    /// The played prediction before this row's scale was known, minus the same after: only values never seen as large differ.
-    surprise: f64,
-    /// Σd·w² of the candidates and of the played point: 0 unless the loss corrects features.
-    curved: [f64; CANDIDATES],
-    curved_played: f64,
 }
 
 impl<P: AutoLoss> Auto<P> {
@@ -148,7 +139,8 @@ impl<P: AutoLoss> Auto<P> {
             noise: Noise::default(),
             weight_exponent: 0,
             entries: Entries::default(),
-            clamped: Vec::new(),
+            unusual: Unusual::default(),
+            non_zero: Default::default(),
             curves: Vec::new(),
             corrected: Default::default(),
         }
@@ -235,356 +227,6 @@ impl<P: AutoLoss> Auto<P> {
         p.copy_from_slice(&self.scores.p[..2 * LANES]);
         (p, self.scores.p[CANDIDATES - 1] as f64)
     }
-
-    /// A row as the loss wants it, from line 1 to line 5.
-    #[inline(always)]
-    fn round(&mut self, z: Row<'_>) -> Result<Played> {
-        self.check(z)?;
-        let Some(correction) = self.loss.correction() else { return self.lines(z) };
-        let mut place = std::mem::take(&mut self.corrected);
-        let x = correction.values(z.x, &mut place);
-        let played = self.lines(Row { x, ..z });
-        self.corrected = place;
-        played
-    }
-
-    #[inline(always)]
-    fn lines(&mut self, z: Row<'_>) -> Result<Played> {
-        self.fetch(z.x);
-        let s = z.weight;
-        self.rows += 1;
-        if s == 0.0 {
-            return Ok(Played { t: self.rows, loss: 0.0 });
-        }
-        let (regression, composite) = (self.loss.is_regression(), self.loss.is_composite());
-        let corrects = self.loss.correction().is_some();
-        self.signed |= s < 0.0 || composite;
-        let hold = self.signed && !composite && holdout::holds(self.t, self.seen);
-        let held = hold && holdout::is_held_out(z.x);
-        if self.second.is_some() && (self.signed || z.x.dim() > second_order::MAX_FEATURES) {
-            self.without_second_order();
-        }
-        self.fit_weight_unit(s);
-        let s_units = s * power_of_two(-self.weight_exponent);
-        if z.x.dim() > self.features.len() {
-            self.features.resize(z.x.dim(), Feature::default());
-        }
-
-        // Lines 1 and 2: feature scale and play, with the mean, the round and the shares of before this row.
-        let mut reading = self.read(z.x);
-        self.read_second_order(z, &mut reading);
-        if corrects {
-            self.read_curves(&mut reading);
-        }
-        let mix = self.scores.mix(&reading.m);
-        let played = self.label.mean + mix + reading.surprise;
-        let loss = s * (self.loss.value(played, z.y) - 0.5 * reading.curved_played);
-
-        // Line 3: score the candidates; move the grid.
-        self.t += 1;
-        if self.clock.advance(self.t) {
-            self.features.iter_mut().for_each(|f| f.last /= 2);
-        }
-        let (mut row, mut slope) = self.losses(&reading.m, z.y - self.label.mean);
-        if corrects {
-            row.correct(&reading.curved);
-        }
-        if !hold || held {
-            self.scores.add(&row, s_units, self.signed, regression);
-        }
-        if let Some((from, to)) = self.move_grid() {
-            reading.m[to] = reading.m[from];
-            slope[to] = slope[from];
-        }
-
-        // Line 4: label scale. The gradient sees the new mean, so that the first row does not enter G with y².
-        if regression {
-            self.see_label(z.y, s);
-            slope = self.losses(&reading.m, z.y - self.label.mean).1;
-        }
-
-        // Line 5: learn.
-        if !held {
-            self.learn_second_order(z);
-            self.learn(s_units, &slope);
-        }
-        Ok(Played { t: self.rows, loss })
-    }
-
-    /// Asks for the records of a sparse row, all at once, if they are too many for the fast part of the cache.
-    #[inline(always)]
-    fn fetch(&self, x: Features<'_>) {
-        if let (Features::Sparse { index, .. }, true) = (x, self.features.len() > MANY_RECORDS) {
-            index.iter().filter_map(|&i| self.features.get(i as usize)).for_each(|f| prefetch(std::slice::from_ref(f)));
-        }
-    }
-
-    /// Errs on numbers that are not finite, or too large to square.
-    #[inline(always)]
-    fn check(&self, z: Row<'_>) -> Result<()> {
-        let row = self.rows + 1;
-        let bad = |what: String, value| Err(Error::NonFinite { row, what, value });
-        // Every value is looked at, whatever the first ones are: that is vector code.
-        if z.x.values().iter().fold(false, |bad, v| bad | !v.is_finite()) {
-            let (i, v) = z.x.iter().find(|(_, v)| !v.is_finite()).unwrap_or((0, f64::NAN));
-            return bad(format!("feature {i}"), v);
-        }
-        if !z.y.is_finite() {
-            return bad("the target".into(), z.y);
-        }
-        if !z.weight.is_finite() {
-            return bad("the weight".into(), z.weight);
-        }
-        let size = (z.weight * z.y) * (z.weight * z.y) + z.weight * z.weight + z.y * z.y;
-        if size.is_finite() { Ok(()) } else { bad("the weighted square of the target".into(), size) }
-    }
-
-    /// Lines 1 and 2: the scale of each feature sees its value, and every candidate predicts.
-    #[inline(always)]
-    fn read(&mut self, x: Features<'_>) -> Reading {
-        match x {
-            Features::Dense(x) => self.read_entries(x.iter().enumerate().map(|(i, &x)| (i as u32, x))),
-            Features::Sparse { index, value } => self.read_entries(index.iter().copied().zip(value.iter().copied())),
-        }
-    }
-
-    #[inline(always)]
-    fn read_entries(&mut self, x: impl ExactSizeIterator<Item = (u32, f64)>) -> Reading {
-        // Line 1.
-        self.entries.gather(x, &mut self.features, self.clock.now);
-        self.clamped.clear();
-        let beyond = self.entries.scale(self.clock);
-        let surprise = if beyond { self.see_surprises() } else { 0.0 };
-        let entries = &mut self.entries;
-        self.density += entries.density() as f64;
-        // Line 2.
-        let n = entries.n;
-        let (v, gone, moments) = (&entries.v[..n], &entries.gone[..n], &entries.moments[..n]);
-        let features = self.features.as_mut_slice();
-        let (mut iterates, mut averages) = (Four::splat(0.0), Four::splat(0.0));
-        for (((&i, &v), &gone), &moments) in entries.i[..n].iter().zip(v).zip(gone).zip(moments) {
-            let f = &mut features[i as usize];
-            [f.scale.fourth, f.scale.count] = moments;
-            let (w, b) = f.candidates(gone);
-            iterates = iterates + w * v;
-            averages = averages + b * v;
-        }
-        let unit = self.label.unit();
-        let mut reading =
-            Reading { m: [0.0; CANDIDATES], surprise: surprise * unit, curved: [0.0; CANDIDATES], curved_played: 0.0 };
-        let (iterates, averages) = (iterates.array(), averages.array());
-        for k in 0..LANES {
-            reading.m[k] = iterates[k] as f64 * unit;
-            reading.m[LANES + k] = averages[k] as f64 * unit;
-        }
-        reading
-    }
-
-    /// Line 1 for values that a prediction would have clamped, or that make weights shrink (a first value always does). Returns what the
-    /// played prediction was before, minus what it is after.
-    #[cold]
-    fn see_surprises(&mut self) -> f64 {
-        let p: [f32; 2 * LANES] = std::array::from_fn(|j| self.scores.p[j]);
-        let mut surprise = 0.0;
-        for k in 0..self.entries.n {
-            let (i, v, gone) = (self.entries.i[k] as usize, self.entries.v[k], self.entries.gone[k]);
-            let f = &mut self.features[i];
-            if !f.scale.is_surprised_by(v) {
-                continue;
-            }
-            self.seen += (f.scale.count == 0.0) as u64;
-            let limit = f.scale.limit();
-            let inside = v.clamp(-limit, limit);
-            self.clamped.push((i, inside as f64 * power_of_two(f.scale.exponent())));
-            let before = f.mixed(gone, &p) * inside as f64;
-            f.see_surprise(v);
-            surprise += before - f.mixed(gone, &p) * v as f64;
-            self.entries.moments[k] = [f.scale.fourth, f.scale.count];
-        }
-        surprise
-    }
-
-    /// Line 2 for losses that correct features: Σd·w².
-    #[cold]
-    fn read_curves(&mut self, reading: &mut Reading) {
-        let Some(correction) = self.loss.correction() else { return };
-        let (p, _) = self.shares_apart();
-        let unit = self.label.unit() * self.label.unit();
-        self.curves.clear();
-        for k in 0..self.entries.n {
-            let (i, v, gone) = (self.entries.i[k] as usize, self.entries.v[k], self.entries.gone[k]);
-            let f = &self.features[i];
-            let rounds = (self.clock.now + 1 - f.last) as f64 * (1u64 << self.clock.shift) as f64;
-            let d = correction.curve(i, v, f.scale.per_unit(), rounds);
-            let (w, b) = f.candidates(gone);
-            let (w, b) = ((w * w * d).array(), (b * b * d).array());
-            for lane in 0..LANES {
-                reading.curved[lane] += w[lane] as f64 * unit;
-                reading.curved[LANES + lane] += b[lane] as f64 * unit;
-            }
-            reading.curved_played += d as f64 * f.mixed(gone, &p).powi(2) * unit;
-            self.curves.push(d);
-        }
-    }
-
-    /// Line 2 for the second-order candidate: its values are clamped like those of a prediction.
-    #[inline(always)]
-    fn read_second_order(&mut self, z: Row<'_>, reading: &mut Reading) {
-        let Some(second) = &mut self.second else { return };
-        second.grow(self.features.len());
-        reading.m[CANDIDATES - 1] = second.predict(z.x, &self.clamped) + second.origin - self.label.mean;
-    }
-
-    /// Line 3: what each candidate loses on this row.
-    #[inline(always)]
-    fn losses(&self, m: &[f64; CANDIDATES], y: f64) -> (RowLosses, [f64; LANES]) {
-        let mut first = [0.0; 2 * LANES];
-        first.copy_from_slice(&m[..2 * LANES]);
-        let Eight { value, size, slope } = self.loss.eight(&first, y);
-        let mut row = RowLosses { value: [0.0; CANDIDATES], size: [0.0; CANDIDATES] };
-        row.value[..2 * LANES].copy_from_slice(&value);
-        row.size[..2 * LANES].copy_from_slice(&size);
-        if self.second.is_some() {
-            let value = self.loss.value(m[CANDIDATES - 1], y);
-            (row.value[CANDIDATES - 1], row.size[CANDIDATES - 1]) = (value, value.abs());
-        }
-        (row, [slope[0], slope[1], slope[2], slope[3]])
-    }
-
-    /// Line 3, every doubling of t: the grid moves up.
-    fn move_grid(&mut self) -> Option<(usize, usize)> {
-        let p = &self.scores.p;
-        let (from, to) = self.grid.moves(self.t, |k| p[k] + p[LANES + k])?;
-        for f in &mut self.features {
-            (f.w[to], f.squares[to], f.b[to]) = (f.w[from], f.squares[from], f.b[from]);
-        }
-        for (from, to) in [(from, to), (LANES + from, LANES + to)] {
-            self.scores.signed[to] = self.scores.signed[from];
-            self.scores.absolute[to] = self.scores.absolute[from];
-        }
-        self.scores.reweigh(self.signed, self.loss.is_regression());
-        Some((from, to))
-    }
-
-    /// Line 4: the target's mean and spread, and a unit for the weights that fits them.
-    fn see_label(&mut self, y: f64, s: f64) {
-        let spread = self.label.spread();
-        self.label.see(y, s);
-        if let Some(e) = self.label.outgrown(spread) {
-            // All weights are 0 the first time; later `by` is far below 1.
-            let by = power_of_two((self.label.exponent - e).clamp(-120, 60)) as f32;
-            for f in &mut self.features {
-                for k in 0..LANES {
-                    f.w[k] *= by;
-                    f.b[k] *= by;
-                    f.squares[k] = f.squares[k] * by * by;
-                }
-            }
-            self.label.exponent = e;
-        }
-    }
-
-    /// The second-order candidate takes the row in, as the quadratic that bounds its loss.
-    fn learn_second_order(&mut self, z: Row<'_>) {
-        let Some(second) = &mut self.second else { return };
-        if self.t == 1 && self.loss.is_regression() {
-            second.origin = z.y;
-        }
-        if z.x.values().iter().any(|&v| v != 0.0 && !(1e-60..1e60).contains(&v.abs())) {
-            return self.without_second_order();
-        }
-        let (p, y) = (second.predict(z.x, &[]), z.y - second.origin);
-        let Some(h) = self.loss.majoriser(p, y) else { return };
-        // The bounds of old rows were taken at poor points: they count less, like 1/t (not for a quadratic, which is its own bound).
-        let unit = if self.loss.is_quadratic() { 1.0 } else { self.t as f64 };
-        let weight = z.weight * power_of_two(-self.weight_exponent) * unit;
-        second.add(z.x, weight, h, h * p - self.loss.slope(p, y));
-        let features = &self.features;
-        let ok = second.solve(self.t, unit, |i| features[i].scale.n_of_data());
-        if !ok {
-            self.without_second_order();
-        }
-    }
-
-    /// Line 5: every lane's AdaGrad step at its own iterate.
-    #[inline(always)]
-    fn learn(&mut self, s: f64, slope: &[f64; LANES]) {
-        let t = self.t as f64;
-        let spread = if self.loss.is_regression() { self.label.spread() } else { 1.0 };
-        let unit = self.label.unit();
-        let f = spread / unit * (t * t / (self.density * (t + WARM_UP))).sqrt();
-        let (mut gradient, mut alive) = ([0.0; LANES], [0.0; LANES]);
-        for k in 0..LANES {
-            if slope[k].abs() >= FLUSH * spread {
-                gradient[k] = (s * (slope[k] / unit)) as f32;
-                alive[k] = if gradient[k] == 0.0 { 0.0 } else { f32::EPSILON };
-            }
-        }
-        let length = Four::new(self.grid.eta) * f as f32;
-        let step = Step { gradient: gradient.into(), alive: alive.into(), length, rho: (4.0 / (t + 3.0)) as f32 };
-        if self.loss.correction().is_some() {
-            return self.step_all::<true, true, true>(s, &step);
-        }
-        match (self.signed, self.l2 > 0.0) {
-            (false, false) => self.step_all::<false, false, false>(s, &step),
-            (false, true) => self.step_all::<false, true, false>(s, &step),
-            (true, false) => self.step_all::<true, false, false>(s, &step),
-            (true, true) => self.step_all::<true, true, false>(s, &step),
-        }
-    }
-
-    /// The step on every feature of the row. `PARTNERS`: weights are signed; `PULL`: there may be an L2; `CURVED`: features are corrected.
-    #[inline(always)]
-    fn step_all<const PARTNERS: bool, const PULL: bool, const CURVED: bool>(&mut self, s: f64, step: &Step) {
-        let now = self.clock.now;
-        let mut noise = self.noise;
-        let Entries { n, i, v, gone, n_squared, .. } = &self.entries;
-        let entries = i[..*n].iter().zip(&v[..*n]).zip(&gone[..*n]).zip(&n_squared[..*n]);
-        for (k, (((&i, &v), &gone), &n_squared)) in entries.enumerate() {
-            let f = &mut self.features[i as usize];
-            let (mut visit, x) = (Visit { v, gone, n_squared, pull: 0.0, curve: 0.0 }, noise.next());
-            if PULL && self.l2 > 0.0 {
-                let rounds = (now - f.last).max(1) as f64 * (1u64 << self.clock.shift) as f64;
-                visit.pull = pull(self.l2 * rounds, self.weight_exponent, &f.scale);
-            }
-            if CURVED {
-                visit.curve = s as f32 * self.curves[k];
-            }
-            if PARTNERS && (s < 0.0 || f.scale.count <= RARE) {
-                f.learn::<true, PULL, CURVED>(visit, step, x);
-            } else {
-                f.learn::<false, PULL, CURVED>(visit, step, x);
-            }
-            f.last = now;
-        }
-        self.noise = noise;
-    }
-
-    /// Keeps the gradients in range when weights arrive that are far larger than the first.
-    #[inline(always)]
-    fn fit_weight_unit(&mut self, s: f64) {
-        let e = exponent_of(s);
-        if self.t == 0 {
-            self.weight_exponent = e;
-        } else if e > self.weight_exponent + 20 {
-            let by = power_of_two((self.weight_exponent - e).max(-60)) as f32;
-            for f in &mut self.features {
-                f.squares.iter_mut().for_each(|g| *g = *g * by * by);
-            }
-            let by = power_of_two((self.weight_exponent - e).max(-500));
-            self.scores.rescale(by);
-            if let Some(second) = &mut self.second {
-                second.a.iter_mut().chain(&mut second.rhs).for_each(|a| *a *= by);
-            }
-            self.weight_exponent = e;
-        }
-    }
-}
-
-/// l2 in the units of the weights of a feature.
-fn pull(l2: f64, weight_exponent: i32, scale: &Scale) -> f32 {
-    let unit = power_of_two((-weight_exponent - 2 * scale.exponent()).clamp(-1000, 1000));
-    (l2 * unit).clamp(1e-30, 1e30) as f32
 }
 
 impl<P: AutoLoss> Learner for Auto<P> {

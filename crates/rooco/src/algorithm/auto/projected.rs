@@ -183,7 +183,7 @@ impl<P: AutoLoss> Learner for AutoProjected<P> {
         s.put_f64("sums", [self.scores.weight, self.scores.weight_squared].into_iter().chain(self.sums).collect::<Vec<_>>());
         s.put_f64("squares", self.squares);
         s.put_f64("score.signed", self.scores.signed);
-        s.put_f64("score.absolute", self.scores.absolute);
+        s.put_f64("score.absolute", *self.scores.absolute());
         s.put_f32("score.p", self.scores.p);
         s.put_f32("eta", self.grid.eta);
         s.put_f64("candidates", self.candidates().flatten().copied().collect::<Vec<_>>());
@@ -200,6 +200,7 @@ impl<P: AutoLoss> Learner for AutoProjected<P> {
         let mut scores = Scores::new(false);
         scores.signed.copy_from_slice(exactly("score.signed", s.f64("score.signed")?, CANDIDATES)?);
         scores.absolute.copy_from_slice(exactly("score.absolute", s.f64("score.absolute")?, CANDIDATES)?);
+        scores.kept_apart = counts[1] != 0;
         scores.p.copy_from_slice(exactly("score.p", s.f32("score.p")?, CANDIDATES)?);
         let mut eta = [0.0; LANES];
         eta.copy_from_slice(exactly("eta", s.f32("eta")?, LANES)?);

@@ -22,10 +22,36 @@ impl Noise {
         f32::from_bits((self.0 >> 41) as u32 | 0x3f80_0000) - 1.5
     }
 
+    /// The noise of a row's features.
+    #[inline(always)]
+    pub fn row(&mut self) -> Shifts {
+        self.next();
+        let first = (self.0 >> 32) as u32;
+        Shifts(std::array::from_fn(|j| first.wrapping_add(GOLDEN.wrapping_mul(j as u32))))
+    }
+
     /// x units in the last place of `value`.
     #[inline(always)]
     pub fn of(value: f32, x: f32) -> f32 {
         f32::from_bits(value.to_bits() & 0x7f80_0000) * (x * f32::EPSILON)
+    }
+}
+
+/// 2³² over the golden ratio.
+const GOLDEN: u32 = 0x9e37_79b9;
+
+/// The noise of one row: its features take one random number, each shifted by another multiple of the golden ratio. A sum sees independent
+/// numbers row after row, which is what makes its rounding unbiased; the errors of a row's features partly cancel.
+#[derive(Clone, Copy)]
+pub(super) struct Shifts([u32; 4]);
+
+impl Shifts {
+    /// Numbers for the next four features, uniform in [-½, ½).
+    #[inline(always)]
+    pub fn next(&mut self) -> [f32; 4] {
+        let now = self.0;
+        self.0 = now.map(|s| s.wrapping_add(GOLDEN.wrapping_mul(4)));
+        now.map(|s| f32::from_bits(s >> 9 | 0x3f80_0000) - 1.5)
     }
 }
 

@@ -7,7 +7,7 @@ use super::label::Label;
 use super::rounding::Noise;
 use super::scale::Scale;
 use super::score::Scores;
-use super::second_order::SecondOrder;
+use super::second_order::{SecondOrder, width};
 use super::{Auto, AutoLoss, CANDIDATES, LANES};
 use crate::error::{Error, Result};
 use crate::state::State;
@@ -34,7 +34,7 @@ impl<P: AutoLoss> Auto<P> {
         s.put_f64("sums", [self.density, self.scores.weight, self.scores.weight_squared]);
         s.put_f64("label", [self.label.mean, self.label.squares, self.label.weight]);
         s.put_f64("score.signed", self.scores.signed);
-        s.put_f64("score.absolute", self.scores.absolute);
+        s.put_f64("score.absolute", *self.scores.absolute());
         s.put_f32("score.p", self.scores.p);
         s.put_f32("eta", self.grid.eta);
         let mut reals = Vec::with_capacity(self.features.len() * REALS);
@@ -49,6 +49,9 @@ impl<P: AutoLoss> Auto<P> {
             s.put_f64("second.rhs", second.rhs.clone());
             s.put_f64("second.w", second.w.clone());
             s.put_f64("second.origin", [second.origin]);
+            s.put_f64("second.sum", second.sum.clone());
+            s.put_f64("second.waiting", second.waiting.clone());
+            s.put_f64("second.waiting_x", second.waiting_x.clone());
         }
         s.put_u64("second.next", self.second.iter().map(|s| s.next).collect::<Vec<_>>());
         s
@@ -69,15 +72,19 @@ impl<P: AutoLoss> Auto<P> {
             &[next, ..] => {
                 let rhs = s.f64("second.rhs")?.to_vec();
                 let d = rhs.len();
-                let a = exactly("second.matrix", s.f64("second.matrix")?, d * d)?.to_vec();
+                let a = exactly("second.matrix", s.f64("second.matrix")?, d * width(d))?.to_vec();
                 let w = exactly("second.w", s.f64("second.w")?, d)?.to_vec();
                 let origin = exactly("second.origin", s.f64("second.origin")?, 1)?[0];
-                Some(SecondOrder { d, a, rhs, w, origin, next })
+                let sum = exactly("second.sum", s.f64("second.sum")?, d)?.to_vec();
+                let waiting = s.f64("second.waiting")?.to_vec();
+                let waiting_x = exactly("second.waiting_x", s.f64("second.waiting_x")?, waiting.len() * width(d))?.to_vec();
+                Some(SecondOrder { d, a, rhs, w, origin, sum, next, waiting, waiting_x })
             }
         };
         let mut scores = Scores::new(second.is_some());
         scores.signed.copy_from_slice(exactly("score.signed", s.f64("score.signed")?, CANDIDATES)?);
         scores.absolute.copy_from_slice(exactly("score.absolute", s.f64("score.absolute")?, CANDIDATES)?);
+        scores.kept_apart = counts[2] != 0;
         scores.p.copy_from_slice(exactly("score.p", s.f32("score.p")?, CANDIDATES)?);
         (scores.weight, scores.weight_squared, scores.n) = (sums[1], sums[2], counts[4]);
         let mut eta = [0.0; LANES];

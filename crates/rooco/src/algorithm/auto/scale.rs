@@ -19,7 +19,7 @@ pub(super) struct Scale {
 }
 
 /// Values this much above the unit get a larger unit, so that their fourth powers stay far from the end of f32.
-const UNIT_RANGE: f64 = 4096.0;
+pub(super) const UNIT_RANGE: f64 = 4096.0;
 /// Beside a value 2³⁰ times as large, what was seen before is invisible.
 pub(super) const INVISIBLE: i32 = 30;
 /// N must grow by this factor for the weights to shrink with it; its fourth power.

@@ -16,6 +16,10 @@ const CLIP: f64 = 50.0;
 const EVERY_ROW: u64 = 1024;
 const LATER: u64 = 8;
 
+/// From so many scored rows on, a second-order candidate that is the best, or worse by at most this share of the loss, is played alone.
+const ALONE_FROM: u64 = 4096;
+const ALONE: f64 = 1e-4;
+
 /// What one row says about the candidates.
 pub(super) struct RowLosses {
     /// φ at each candidate's prediction; of a composite row the signed sum of its parts.
@@ -39,8 +43,10 @@ impl RowLosses {
 pub(super) struct Scores {
     /// C: Σ s·loss, the old rows discounted.
     pub signed: [f64; CANDIDATES],
-    /// A: Σ|s|·|loss|.
+    /// A: Σ|s|·|loss|. Kept once there has been a negative part; until then it is C.
     pub absolute: [f64; CANDIDATES],
+    /// There has been one.
+    pub kept_apart: bool,
     /// W1 = Σ|s|.
     pub weight: f64,
     /// W2 = Σs².
@@ -58,6 +64,7 @@ impl Scores {
         let mut scores = Scores {
             signed: [0.0; CANDIDATES],
             absolute: [0.0; CANDIDATES],
+            kept_apart: false,
             weight: 0.0,
             weight_squared: 0.0,
             n: 0,
@@ -73,8 +80,14 @@ impl Scores {
         CANDIDATES - !self.last_takes_part as usize
     }
 
+    /// A.
+    #[inline(always)]
+    pub fn absolute(&self) -> &[f64; CANDIDATES] {
+        if self.kept_apart { &self.absolute } else { &self.signed }
+    }
+
     fn smallest_absolute(&self) -> f64 {
-        self.smallest(&self.absolute)
+        self.smallest(self.absolute())
     }
 
     /// The smallest entry of a candidate that takes part, found pair by pair.
@@ -97,9 +110,15 @@ impl Scores {
         self.weight_squared = d * self.weight_squared + s * s;
         // The first row of a regression is played with no idea of the mean: it says nothing about the candidates.
         let counts = if regression && self.n == 1 { 0.0 } else { 1.0 };
+        if signed {
+            self.absolute = *self.absolute();
+            self.kept_apart = true;
+            for j in 0..CANDIDATES {
+                self.absolute[j] = d * self.absolute[j] + counts * s.abs() * row.size[j].min(clip);
+            }
+        }
         for j in 0..CANDIDATES {
             self.signed[j] = d * self.signed[j] + counts * s * row.value[j].min(clip);
-            self.absolute[j] = d * self.absolute[j] + counts * s.abs() * row.size[j].min(clip);
         }
         if signed || self.n < EVERY_ROW || self.n.is_multiple_of(LATER) {
             self.reweigh(signed, regression);
@@ -135,8 +154,9 @@ impl Scores {
         // A candidate that fails the guard is infinitely far behind.
         let mut played = self.signed;
         if signed {
+            let absolute = *self.absolute();
             for j in 0..CANDIDATES {
-                played[j] = if self.absolute[j] <= GUARD * best { played[j] } else { f64::INFINITY };
+                played[j] = if absolute[j] <= GUARD * best { played[j] } else { f64::INFINITY };
             }
         }
         let lowest = self.smallest(&played);
@@ -152,6 +172,15 @@ impl Scores {
             self.p[..4].copy_from_slice(&a);
             self.p[4..8].copy_from_slice(&b);
             self.p[8] = last / total;
+            if self.last_takes_part && self.n >= ALONE_FROM && played[8] <= lowest + ALONE * best {
+                self.p = std::array::from_fn(|j| (j == CANDIDATES - 1) as u8 as f32);
+            }
         }
+    }
+
+    /// True if the second-order candidate is played alone.
+    #[inline(always)]
+    pub fn last_is_alone(&self) -> bool {
+        self.last_takes_part && self.n >= ALONE_FROM && self.p[CANDIDATES - 1] == 1.0
     }
 }

@@ -13,12 +13,11 @@ pub(super) fn exp(x: Four) -> Four {
     let n = shifted - ROUND;
     // ln 2 in two parts, so that n·ln 2 is subtracted without rounding.
     let r = (x - n * 0.693_359_4) - n * -2.121_944_4e-4;
-    let p = Four::splat(1.0 / 720.0);
-    let p = p * r + 1.0 / 120.0;
-    let p = p * r + 1.0 / 24.0;
-    let p = p * r + 1.0 / 6.0;
-    let p = p * r + 0.5;
-    let p = (p * r) * r + r + 1.0;
+    // 1 + r + r²/2 + ... + r⁶/720, in pairs: a short chain of operations that wait for each other.
+    let square = r * r;
+    let high = (r * (1.0 / 120.0) + 1.0 / 24.0) + square * (1.0 / 720.0);
+    let low = r * (1.0 / 6.0) + 0.5;
+    let p = (low + square * high) * square + (r + 1.0);
     p * shifted.power_of_two(ROUND)
 }
 
@@ -47,17 +46,22 @@ fn logistic_of_margins(m: Four) -> (Four, Four) {
     (value, zero - small.where_less(zero, m, Four::splat(1.0) - small))
 }
 
-/// Logistic loss ln(1 + e^(-yp)) and its slope at eight predictions, y = ±1.
+/// Logistic loss ln(1 + e^(-yp)) and its slope at four predictions, y = ±1.
+#[inline(always)]
+pub(super) fn logistic_of_four(p: Four, y: f32) -> (Four, Four) {
+    let (value, slope) = logistic_of_margins(p * y);
+    (value, slope * y)
+}
+
+/// The same at eight predictions.
 #[inline(always)]
 pub(super) fn logistic(p: &[f64; 8], y: f64) -> ([f64; 8], [f64; 8]) {
     let (mut value, mut slope) = ([0.0; 8], [0.0; 8]);
     for half in [0, 4] {
-        let margins = Four::new(std::array::from_fn(|k| (y * p[half + k]) as f32));
-        let (v, s) = logistic_of_margins(margins);
+        let (v, s) = logistic_of_four(Four::new(std::array::from_fn(|k| p[half + k] as f32)), y as f32);
         let (v, s) = (v.array(), s.array());
         for k in 0..4 {
-            value[half + k] = v[k] as f64;
-            slope[half + k] = y * s[k] as f64;
+            (value[half + k], slope[half + k]) = (v[k] as f64, s[k] as f64);
         }
     }
     (value, slope)

@@ -1,0 +1,258 @@
+//! One round: a row from line 1 to line 5.
+
+use super::feature::Feature;
+use super::loss::{Bound, Eight, Quick};
+use super::pair::Pair;
+use super::read::Reading;
+use super::scale::{exponent_of, power_of_two};
+use super::score::RowLosses;
+use super::sizes::Sizes;
+use super::{Auto, AutoLoss, CANDIDATES, LANES, holdout, second_order};
+use crate::algorithm::Played;
+use crate::draw::prefetch;
+use crate::error::{Error, Result};
+use crate::row::{Features, Row};
+
+/// Records of 64 bytes that the fast part of a processor's cache holds, roughly.
+const MANY_RECORDS: usize = 4096;
+/// While the second-order candidate is played alone, the lanes see one row in so many.
+const AWAKE: u64 = 8;
+
+/// φ' at the four iterates.
+#[derive(Clone, Copy)]
+pub(super) enum Slopes {
+    Quick([f32; LANES]),
+    Exact([f64; LANES]),
+}
+
+impl Slopes {
+    /// One lane is now a copy of another.
+    #[cold]
+    fn moved(self, from: usize, to: usize) -> Slopes {
+        match self {
+            Slopes::Quick(mut a) => {
+                a[to] = a[from];
+                Slopes::Quick(a)
+            }
+            Slopes::Exact(mut a) => {
+                a[to] = a[from];
+                Slopes::Exact(a)
+            }
+        }
+    }
+}
+
+impl<P: AutoLoss> Auto<P> {
+    /// A row as the loss wants it, from line 1 to line 5.
+    #[inline(always)]
+    pub(super) fn round<V: Pair>(&mut self, z: Row<'_>) -> Result<Played> {
+        let sizes = self.check(z)?;
+        let Some(correction) = self.loss.correction() else { return self.lines::<V>(z, sizes) };
+        let mut place = std::mem::take(&mut self.corrected);
+        let x = correction.values(z.x, &mut place);
+        let played = self.lines::<V>(Row { x, ..z }, Sizes::of(x.values()));
+        self.corrected = place;
+        played
+    }
+
+    #[inline(always)]
+    fn lines<V: Pair>(&mut self, z: Row<'_>, sizes: Sizes) -> Result<Played> {
+        self.fetch(z.x);
+        let s = z.weight;
+        self.rows += 1;
+        if s == 0.0 {
+            return Ok(Played { t: self.rows, loss: 0.0 });
+        }
+        let (regression, composite) = (self.loss.is_regression(), self.loss.is_composite());
+        let corrects = self.loss.correction().is_some();
+        self.signed |= s < 0.0 || composite;
+        let hold = self.signed && !composite && holdout::holds(self.t, self.seen);
+        let held = hold && holdout::is_held_out(z.x);
+        if self.second.is_some() && (self.signed || z.x.dim() > second_order::MAX_FEATURES) {
+            self.without_second_order();
+        }
+        self.fit_weight_unit(s);
+        let s_units = s * power_of_two(-self.weight_exponent);
+        if z.x.dim() > self.features.len() {
+            self.features.resize(z.x.dim(), Feature::default());
+        }
+        if self.scores.last_is_alone() && !(self.t + 1).is_multiple_of(AWAKE) {
+            return self.rest(z, sizes);
+        }
+
+        // Lines 1 and 2: feature scale and play, with the mean, the round and the shares of before this row.
+        let mut reading = self.read::<V>(z.x, sizes.has_zeros());
+        self.read_second_order(z, &mut reading);
+        if corrects {
+            self.read_curves(&mut reading);
+        }
+        let mix = self.scores.mix(&reading.m);
+        let played = self.label.mean + mix + reading.surprise;
+        let loss = s * (self.loss.value(played, z.y) - 0.5 * reading.curved_played);
+
+        // Line 3: score the candidates; move the grid.
+        self.advance();
+        let (mut row, mut slope) = self.losses(&reading, z.y - self.label.mean);
+        if corrects {
+            row.correct(&reading.curved);
+        }
+        if !hold || held {
+            self.scores.add(&row, s_units, self.signed, regression);
+        }
+        if let Some((from, to)) = self.move_grid() {
+            reading.m[to] = reading.m[from];
+            slope = slope.moved(from, to);
+        }
+
+        // Line 4: label scale. The gradient sees the new mean, so that the first row does not enter G with y².
+        if regression {
+            self.see_label(z.y, s);
+            slope = self.losses(&reading, z.y - self.label.mean).1;
+        }
+
+        // Line 5: learn.
+        if !held {
+            if self.second.is_some() {
+                self.learn_second_order(z, &reading, sizes);
+            }
+            self.learn::<V>(s_units, slope);
+        }
+        Ok(Played { t: self.rows, loss })
+    }
+
+    /// A row that the lanes do not see, because the second-order candidate is played alone: lines 1, 2, 4 and 5 for that one.
+    #[inline(always)]
+    fn rest(&mut self, z: Row<'_>, sizes: Sizes) -> Result<Played> {
+        let (mut reader, _, index, value) = self.reader(z.x, sizes.has_zeros());
+        self.density += reader.see(index, value) as f64;
+        self.seen += self.unusual.new_features;
+        let mut reading = Reading::default();
+        self.read_second_order(z, &mut reading);
+        let loss = z.weight * self.loss.value(self.label.mean + reading.m[CANDIDATES - 1], z.y);
+        self.advance();
+        if self.loss.is_regression() {
+            self.see_label(z.y, z.weight);
+        }
+        self.learn_second_order(z, &reading, sizes);
+        Ok(Played { t: self.rows, loss })
+    }
+
+    /// The next round begins.
+    #[inline(always)]
+    fn advance(&mut self) {
+        self.t += 1;
+        if self.clock.advance(self.t) {
+            self.features.iter_mut().for_each(|f| f.last /= 2);
+        }
+    }
+
+    /// Asks for the records of a sparse row, all at once, if they are too many for the fast part of the cache.
+    #[inline(always)]
+    fn fetch(&self, x: Features<'_>) {
+        if let (Features::Sparse { index, .. }, true) = (x, self.features.len() > MANY_RECORDS) {
+            index.iter().filter_map(|&i| self.features.get(i as usize)).for_each(|f| prefetch(std::slice::from_ref(f)));
+        }
+    }
+
+    /// Errs on numbers that are not finite, or too large to square. Returns the range of the values.
+    #[inline(always)]
+    fn check(&self, z: Row<'_>) -> Result<Sizes> {
+        let row = self.rows + 1;
+        let bad = |what: String, value| Err(Error::NonFinite { row, what, value });
+        let sizes = Sizes::of(z.x.values());
+        if !sizes.finite {
+            let (i, v) = z.x.iter().find(|(_, v)| !v.is_finite()).unwrap_or((0, f64::NAN));
+            return bad(format!("feature {i}"), v);
+        }
+        if !z.y.is_finite() {
+            return bad("the target".into(), z.y);
+        }
+        if !z.weight.is_finite() {
+            return bad("the weight".into(), z.weight);
+        }
+        let size = (z.weight * z.y) * (z.weight * z.y) + z.weight * z.weight + z.y * z.y;
+        if size.is_finite() { Ok(sizes) } else { bad("the weighted square of the target".into(), size) }
+    }
+
+    /// Line 3: what each candidate loses on this row.
+    #[inline(always)]
+    fn losses(&self, reading: &Reading, y: f64) -> (RowLosses, Slopes) {
+        let m = &reading.m;
+        let mut row = RowLosses { value: [0.0; CANDIDATES], size: [0.0; CANDIDATES] };
+        if let Some(Bound { value, .. }) = reading.bound {
+            (row.value[CANDIDATES - 1], row.size[CANDIDATES - 1]) = (value, value.abs());
+        }
+        if let Some(Quick { value, slope }) = self.loss.quick(&reading.quick, y) {
+            for k in 0..LANES {
+                (row.value[k], row.value[LANES + k]) = (value[0][k] as f64, value[1][k] as f64);
+            }
+            row.size = row.value;
+            return (row, Slopes::Quick(slope));
+        }
+        let mut first = [0.0; 2 * LANES];
+        first.copy_from_slice(&m[..2 * LANES]);
+        let Eight { value, size, slope } = self.loss.eight(&first, y);
+        row.value[..2 * LANES].copy_from_slice(&value);
+        row.size[..2 * LANES].copy_from_slice(&size);
+        (row, Slopes::Exact([slope[0], slope[1], slope[2], slope[3]]))
+    }
+
+    /// Line 3, every doubling of t: the grid moves up.
+    fn move_grid(&mut self) -> Option<(usize, usize)> {
+        let p = &self.scores.p;
+        let (from, to) = self.grid.moves(self.t, |k| p[k] + p[LANES + k])?;
+        for f in &mut self.features {
+            (f.w[to], f.squares[to], f.b[to]) = (f.w[from], f.squares[from], f.b[from]);
+        }
+        for (from, to) in [(from, to), (LANES + from, LANES + to)] {
+            self.scores.signed[to] = self.scores.signed[from];
+            self.scores.absolute[to] = self.scores.absolute[from];
+        }
+        self.scores.reweigh(self.signed, self.loss.is_regression());
+        Some((from, to))
+    }
+
+    /// Line 4: the target's mean and spread, and a unit for the weights that fits them.
+    #[inline(always)]
+    fn see_label(&mut self, y: f64, s: f64) {
+        let before = self.label.squares;
+        self.label.see(y, s);
+        if let Some(e) = self.label.outgrown(before) {
+            self.enlarge_label_unit(e);
+        }
+    }
+
+    #[cold]
+    fn enlarge_label_unit(&mut self, e: i32) {
+        // All weights are 0 the first time; later `by` is far below 1.
+        let by = power_of_two((self.label.exponent - e).clamp(-120, 60)) as f32;
+        for f in &mut self.features {
+            for k in 0..LANES {
+                f.w[k] *= by;
+                f.b[k] *= by;
+                f.squares[k] = f.squares[k] * by * by;
+            }
+        }
+        self.label.exponent = e;
+    }
+
+    /// Keeps the gradients in range when weights arrive that are far larger than the first.
+    #[inline(always)]
+    fn fit_weight_unit(&mut self, s: f64) {
+        let e = exponent_of(s);
+        if self.t == 0 {
+            self.weight_exponent = e;
+        } else if e > self.weight_exponent + 20 {
+            let by = power_of_two((self.weight_exponent - e).max(-60)) as f32;
+            for f in &mut self.features {
+                f.squares.iter_mut().for_each(|g| *g = *g * by * by);
+            }
+            let by = power_of_two((self.weight_exponent - e).max(-500));
+            self.scores.rescale(by);
+            if let Some(second) = &mut self.second {
+                second.rescale(by);
+            }
+            self.weight_exponent = e;
+        }
+    }
+}
