@@ -62,6 +62,20 @@ fn add_eight_lanes(c: &[f64; 8], x: &[f64], stride: usize, y: &mut [f64]) {
     }
 }
 
+/// a += Σ_k c[k]·x_k x_kᵀ for the eight rows x_k of `width` numbers, a multiple of [`AT_A_TIME`], on and above the diagonal (what
+/// lies below it in the same group of numbers changes too).
+pub(crate) fn gram_eight(c: &[f64; 8], x: &[f64], width: usize, a: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = avx2::Avx2::get() {
+        return avx2.gram_eight(c, x, width, a);
+    }
+    for (i, row) in a.chunks_exact_mut(width).enumerate() {
+        let from = i / AT_A_TIME * AT_A_TIME;
+        let at_i = std::array::from_fn(|k| c[k] * x[k * width + i]);
+        add_eight_lanes(&at_i, &x[from..], width, &mut row[from..]);
+    }
+}
+
 /// ⟨a, b⟩ of two slices of one length.
 #[inline]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {

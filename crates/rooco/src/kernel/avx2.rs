@@ -37,18 +37,59 @@ impl Avx2 {
         unsafe { axpys(c, x, vs) }
     }
 
-    /// y += Σ_k c[k]·(row k of x), the rows `stride` apart.
+    /// y += Σ_k c[k]·(row k of x), the rows `stride` apart; y has a multiple of four numbers.
     #[inline]
     pub fn add_eight(self, c: &[f64; 8], x: &[f64], stride: usize, y: &mut [f64]) {
-        // SAFETY: self proves that the processor has AVX2.
+        assert!(y.len().is_multiple_of(4) && 7 * stride + y.len() <= x.len());
+        // SAFETY: self proves that the processor has AVX2, the line above that all eight rows are as long as y.
         unsafe { add_eight(c, x, stride, y) }
+    }
+
+    /// The triangle of a += Σ_k c[k]·x_k x_kᵀ, as in [`gram_eight`](super::gram_eight).
+    #[inline]
+    pub fn gram_eight(self, c: &[f64; 8], x: &[f64], width: usize, a: &mut [f64]) {
+        assert!(width.is_multiple_of(4) && x.len() >= 8 * width && a.len() <= width * width);
+        // SAFETY: self proves that the processor has AVX2, the line above that a row of a has a place in each row of x.
+        unsafe { gram_eight(c, x, width, a) }
     }
 }
 
-/// The portable code, compiled with AVX2.
+/// # Safety
+/// x holds eight rows of `width` numbers, a multiple of four; a has at most as many rows as `width` says.
 #[target_feature(enable = "avx2")]
-fn add_eight(c: &[f64; 8], x: &[f64], stride: usize, y: &mut [f64]) {
-    super::add_eight_lanes(c, x, stride, y)
+unsafe fn gram_eight(c: &[f64; 8], x: &[f64], width: usize, a: &mut [f64]) {
+    for (i, row) in a.chunks_exact_mut(width).enumerate() {
+        let from = i / 4 * 4;
+        let mut at_i = [0.0; 8];
+        for k in 0..8 {
+            // SAFETY: i < width, as there are at most so many rows.
+            at_i[k] = c[k] * unsafe { x.get_unchecked(k * width + i) };
+        }
+        // SAFETY: from ≤ i < width, so eight rows of width - from numbers are left, a multiple of four.
+        unsafe { add_eight(&at_i, x.get_unchecked(from..), width, row.get_unchecked_mut(from..)) };
+    }
+}
+
+/// # Safety
+/// y has a multiple of four numbers, and x eight rows of as many, `stride` apart.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn add_eight(c: &[f64; 8], x: &[f64], stride: usize, y: &mut [f64]) {
+    let mut wide = [_mm256_setzero_pd(); 8];
+    for k in 0..8 {
+        wide[k] = _mm256_set1_pd(c[k]);
+    }
+    let mut j = 0;
+    while j < y.len() {
+        // SAFETY: j + 4 ≤ the length of y and of every row.
+        unsafe {
+            let part = |k: usize| _mm256_mul_pd(wide[k], _mm256_loadu_pd(x.as_ptr().add(k * stride + j)));
+            let half = |k: usize| _mm256_add_pd(_mm256_add_pd(part(k), part(k + 1)), _mm256_add_pd(part(k + 2), part(k + 3)));
+            let at = y.as_mut_ptr().add(j);
+            _mm256_storeu_pd(at, _mm256_add_pd(_mm256_loadu_pd(at), _mm256_add_pd(half(0), half(4))));
+        }
+        j += 4;
+    }
 }
 
 /// # Safety

@@ -156,14 +156,10 @@ impl SecondOrder {
             return;
         }
         let width = width(self.d);
-        self.waiting.resize(TOGETHER, 0.0);
         self.waiting_x.resize(TOGETHER * width, 0.0);
-        let x = &self.waiting_x;
-        for i in 0..self.d {
-            let from = i / AT_A_TIME * AT_A_TIME;
-            let c = std::array::from_fn(|k| self.waiting[k] * x[k * width + i]);
-            kernel::add_eight(&c, &x[from..], width, &mut self.a[i * width + from..(i + 1) * width]);
-        }
+        let mut c = [0.0; TOGETHER];
+        c[..self.waiting.len()].copy_from_slice(&self.waiting);
+        kernel::gram_eight(&c, &self.waiting_x, width, &mut self.a);
         self.waiting.clear();
         self.waiting_x.clear();
     }
