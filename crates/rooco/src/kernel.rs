@@ -231,4 +231,22 @@ mod tests {
         // Small whole numbers and powers of two: exact in any order.
         assert_eq!((y, z), (slow, slow));
     }
+
+    #[test]
+    fn eight_outer_products_have_the_same_bits_too() {
+        for d in [1usize, 4, 5, 21] {
+            let width = d.next_multiple_of(AT_A_TIME);
+            let x: Vec<f64> = (0..8 * width).map(|i| ((i * 37 % 101) as f64 - 50.0) / 7.0).collect();
+            let c = std::array::from_fn(|k| 1.0 / (k as f64 - 2.3));
+            let mut a = vec![0.25; d * width];
+            let mut b = a.clone();
+            gram_eight(&c, &x, width, &mut a);
+            for (i, row) in b.chunks_exact_mut(width).enumerate() {
+                let at_i = std::array::from_fn(|k| c[k] * x[k * width + i]);
+                let from = i / AT_A_TIME * AT_A_TIME;
+                add_eight_lanes(&at_i, &x[from..], width, &mut row[from..]);
+            }
+            assert_eq!(a, b);
+        }
+    }
 }
