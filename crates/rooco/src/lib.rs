@@ -79,6 +79,7 @@ pub mod step;
 pub mod stream;
 pub mod testing;
 pub mod weights;
+pub mod words;
 
 pub use algorithm::{Learner, Played};
 pub use domain::Domain;

@@ -1,17 +1,6 @@
 //! Numbers as people read them.
 
-/// 1,234,567.
-pub fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
-}
+pub use rooco::words::thousands as count;
 
 /// Four significant digits, without an exponent where it can be avoided.
 pub fn short(v: f64) -> String {
@@ -43,8 +32,6 @@ mod tests {
 
     #[test]
     fn numbers_as_people_read_them() {
-        assert_eq!(count(1_234_567), "1,234,567");
-        assert_eq!(count(7), "7");
         assert_eq!((short(0.40123), short(12345.6), short(3e-7), short(-0.0123)).1, "12346");
         assert_eq!(short(0.40123), "0.4012");
         assert_eq!(short(3e-7), "3.000e-7");

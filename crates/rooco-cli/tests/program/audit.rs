@@ -106,7 +106,7 @@ fn a_model_is_certified_on_its_own_rows() {
     assert!(text.contains("at most") && text.contains("with certainty"), "{text}");
     // Other rows: a gap, and no word on the regret of a run that never saw them.
     let c = json(&ok(dir.path(), &["audit", "--model", "m", "other.csv", "--json"]));
-    assert!(c["regret"].is_null() && c["why_no_regret"].as_str().unwrap().contains("3000 rows"), "{c}");
+    assert!(c["regret"].is_null() && c["why_no_regret"].as_str().unwrap().contains("3,000 rows"), "{c}");
     assert!(c["gap"].as_f64().unwrap() > 0.0);
 }
 

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 use std::process::Stdio;
+#[cfg(unix)]
+use std::process::{Child, ChildStdin};
 use std::time::{Duration, Instant};
 
 use super::common::*;
@@ -115,24 +117,27 @@ fn a_run_that_ends_before_t_clears_its_directory() {
     }
 }
 
+/// Starts the program with the first part of its standard input.
+#[cfg(unix)]
+fn start(d: &std::path::Path, args: &[&str], first: &str) -> (Child, ChildStdin) {
+    let mut command = rooco();
+    command.args(args).current_dir(d).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(first.as_bytes()).unwrap();
+    pipe.flush().unwrap();
+    (child, pipe)
+}
+
 /// Starts a run with its rows on disk, spoils the directory halfway, and gives the message. An older model must survive.
 #[cfg(unix)]
 fn spoiled(d: &std::path::Path, spoil: impl Fn(&std::path::Path)) -> String {
     let text = libsvm(6000, 12);
     let (first, rest) = text.split_at(text.len() / 2);
     write(d, "m", "an older model");
-    let mut child = rooco()
-        .args(["fit", "-", "--algorithm", "reservoir-sgd", "--domain", "ball:4", "--lambda", "0.5", "--beta", "20", "-m", "m"])
-        .args(["--horizon", "6000", "--reservoir", "disk:rows", "--memory", "64KiB"])
-        .current_dir(d)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut pipe = child.stdin.take().unwrap();
-    pipe.write_all(first.as_bytes()).unwrap();
-    pipe.flush().unwrap();
+    let fit = ["fit", "-", "--algorithm", "reservoir-sgd", "--domain", "ball:4", "--lambda", "0.5", "--beta", "20", "-m", "m"];
+    let disk = ["--horizon", "6000", "--reservoir", "disk:rows", "--memory", "64KiB"];
+    let (child, mut pipe) = start(d, &[&fit[..], &disk].concat(), first);
     // Until rows are on disk and the program waits for more data.
     let rows = d.join("rows");
     let files = || {
@@ -208,17 +213,8 @@ fn ctrl_c_saves_a_checkpoint_and_exits_130() {
     let text = libsvm(6000, 12);
     let lines: Vec<&str> = text.lines().collect();
     ok_with_input(d, &["fit", "-", "-m", "whole"], text.as_bytes());
-    let mut child = rooco()
-        .args(["fit", "-", "-m", "interrupted", "--checkpoint", "c"])
-        .current_dir(d)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut pipe = child.stdin.take().unwrap();
-    pipe.write_all((lines[..2500].join("\n") + "\n").as_bytes()).unwrap();
-    pipe.flush().unwrap();
+    let (mut child, mut pipe) =
+        start(d, &["fit", "-", "-m", "interrupted", "--checkpoint", "c"], &(lines[..2500].join("\n") + "\n"));
     std::thread::sleep(Duration::from_millis(300));
     let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());

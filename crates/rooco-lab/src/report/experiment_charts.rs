@@ -1,22 +1,13 @@
 //! The charts of an experiment, problem by problem.
 
 use rooco::step::{Schedule, Steps};
+use rooco::words::thousands;
 
 use super::chart::{Chart, Kind, Scale};
 use super::data::{Curve, Point};
 use super::sweep::sweeps;
 use crate::run::ProblemFacts;
 use crate::trial::curve_rounds;
-
-/// 10000 as `10,000`.
-fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let groups: Vec<&str> = (0..digits.len().div_ceil(3))
-        .rev()
-        .map(|k| &digits[digits.len().saturating_sub(3 * (k + 1))..digits.len() - 3 * k])
-        .collect();
-    groups.join(",")
-}
 
 /// All charts of the points (means over orders) and curves (regret within a run, at the largest T of each problem).
 pub fn charts(points: &[Point], curves: &[Curve], facts: &[ProblemFacts]) -> Vec<Chart> {
@@ -32,7 +23,7 @@ pub fn charts(points: &[Point], curves: &[Curve], facts: &[ProblemFacts]) -> Vec
         let curves: Vec<&Curve> = curves.iter().filter(|c| c.problem == problem).collect();
         let most = points.iter().map(|p| p.t).max().unwrap_or(0);
         let at_most: Vec<&Point> = points.iter().copied().filter(|p| p.t == most).collect();
-        let at = format!("T = {}", grouped(most));
+        let at = format!("T = {}", thousands(most));
         out.extend(sweeps(problem, &at_most, &at));
         if points.iter().any(|p| p.t != most) {
             out.extend(against_horizon(problem, &points));
@@ -111,14 +102,4 @@ fn step_sizes(facts: &ProblemFacts) -> Option<Chart> {
         curve_rounds(facts.t).into_iter().for_each(|round| line.add(round as f64, steps.eta(round), None));
     }
     Some(chart)
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn thousands_are_grouped() {
-        for (n, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(super::grouped(n), text);
-        }
-    }
 }

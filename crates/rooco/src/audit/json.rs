@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{AuditReport, Certified, Optimum, SampleCertified, Verdict};
 use crate::guarantee::short;
 use crate::model::About;
+use crate::words::thousands;
 
 impl AuditReport {
     /// Everything that was found.
@@ -54,9 +55,9 @@ impl Certified {
             return Some(format!(
                 "none: the model learned from {} rows of total weight {}, and these are {} rows of total weight {}; 9e speaks about the \
                  very rows that were learned from",
-                about.rows,
+                thousands(about.rows),
                 short(about.weight),
-                self.counts.rows,
+                thousands(self.counts.rows),
                 short(self.counts.weight)
             ));
         }

@@ -125,13 +125,9 @@ impl Domain for Cuboid {
 
     fn reach(&self) -> f64 {
         match &self.bounds {
-            Bounds::Same(lo, hi) => {
-                if lo == hi {
-                    0.0
-                } else {
-                    f64::INFINITY
-                }
-            }
+            // In how many coordinates is not known.
+            Bounds::Same(lo, hi) if *lo == 0.0 && *hi == 0.0 => 0.0,
+            Bounds::Same(..) => f64::INFINITY,
             Bounds::Each(bounds) => bounds.iter().map(|(lo, hi)| lo.abs().max(hi.abs()).powi(2)).sum::<f64>().sqrt(),
         }
     }

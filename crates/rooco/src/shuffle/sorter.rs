@@ -189,7 +189,9 @@ impl Sorted {
     }
 
     fn scatter_again(&mut self, bucket: &Bucket, size: u64) -> Result<()> {
-        let log = log_files(size as f64, self.memory).min(64 - bucket.bits);
+        // More files than records would be empty ones.
+        let most = bucket.records.next_power_of_two().ilog2();
+        let log = log_files(size as f64, self.memory).min(most).min(64 - bucket.bits);
         let Some(scratch) = &mut self.scratch else { return Err(bucket.changed()) };
         let mut files = create(scratch, bucket.bits, log, self.memory)?;
         let (keys, bits) = (self.keys, bucket.bits);

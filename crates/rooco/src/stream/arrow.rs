@@ -2,6 +2,8 @@
 //!
 //! Integers, floats and truth values are numbers, strings (dictionary-encoded ones too) are text; everything else must be
 //! dropped or converted. Nulls and NaN are missing values. In messages the "line" is the row, the "column" its column.
+//!
+//! A record batch is read whole, so the largest batch decides on the memory: write batches of a few thousand rows.
 
 use std::collections::VecDeque;
 use std::io::{BufReader, Cursor, Read as _};

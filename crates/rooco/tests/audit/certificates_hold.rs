@@ -2,6 +2,7 @@
 //! w* = Π(u) for any u, and F(w) = ½(w - a)ᵀM(w - a) with M(a - w*) = u - w*. Then -∇F(w*) = u - w* is normal to W at w*,
 //! so w* is the minimiser: on the boundary if u lies outside, inside if it lies inside.
 
+use super::vectors::{dot, minus, vector};
 use rooco::certificate::{gap_curvature, gap_strong, gap_subsample, gradient_mapping, regret_certificate, subsample_error};
 use rooco::domain::{Ball, Cuboid, HalfspaceBall, L1Ball, Simplex, WholeSpace};
 use rooco::linalg::Symmetric;
@@ -47,18 +48,6 @@ impl Known {
     fn true_gap(&self, w: &[f64]) -> f64 {
         self.value(w) - self.value(&self.w_star)
     }
-}
-
-fn vector(r: &mut Random, d: usize, size: f64) -> Vec<f64> {
-    (0..d).map(|_| size * r.normal()).collect()
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn minus(a: &[f64], b: &[f64]) -> Vec<f64> {
-    a.iter().zip(b).map(|(a, b)| a - b).collect()
 }
 
 fn projected(domain: &dyn Domain, w: &[f64]) -> Vec<f64> {

@@ -1,24 +1,13 @@
 //! The certified minimiser finds minima that are known by construction, never claims a gap below the true one, and the
 //! constants of a problem are valid for every pair of points.
 
+use super::vectors::{dot, minus, vector};
 use rooco::domain::{Ball, Cuboid, HalfspaceBall, L1Ball, Simplex, WholeSpace};
 use rooco::loss::{Interval, Linear, Pointwise, Squared};
 use rooco::minimise::{Certificate, minimise};
 use rooco::problem::{Problem, Rule};
 use rooco::rng::{Purpose, Random};
 use rooco::{Domain, Error, Row};
-
-fn vector(r: &mut Random, d: usize, size: f64) -> Vec<f64> {
-    (0..d).map(|_| size * r.normal()).collect()
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn minus(a: &[f64], b: &[f64]) -> Vec<f64> {
-    a.iter().zip(b).map(|(a, b)| a - b).collect()
-}
 
 fn domains(r: &mut Random, d: usize) -> Vec<Box<dyn Domain>> {
     vec![

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Score;
+use crate::words::thousands;
 
 /// The row at which the test spoke up.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -118,19 +119,6 @@ fn odds(log10: f64) -> String {
     }
 }
 
-/// 1234567 as "1,234,567".
-fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (k, digit) in digits.chars().enumerate() {
-        if k > 0 && (digits.len() - k).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,6 +131,5 @@ mod tests {
             "row 120,000: this stream is not in random order (evidence 10^9 : 1 on the label); use --shuffle"
         );
         assert_eq!([0.0, 0.5, 2.1, 3.85, 12.0].map(odds), ["1.0 : 1", "3.2 : 1", "125 : 1", "7,079 : 1", "10^12 : 1"]);
-        assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
     }
 }
