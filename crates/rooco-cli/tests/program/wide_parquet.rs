@@ -45,6 +45,16 @@ fn many_columns_take_little_memory_and_a_temporary_file() {
     let mut command = rooco();
     let peak = peak_memory(command.args(fit).current_dir(dir.path()).stdout(std::process::Stdio::null()));
     assert!(peak > 0 && peak < 64_000_000, "{peak} bytes");
+    let model = std::fs::read(dir.path().join("m")).unwrap();
+    std::fs::remove_file(dir.path().join("m")).unwrap();
+
+    // A pipe cannot be searched: it goes through a temporary file as a whole.
+    let input = std::fs::File::open(dir.path().join("wide.parquet")).unwrap();
+    let mut command = rooco();
+    command.args(fit.map(|a| if a == "wide.parquet" { "-" } else { a })).current_dir(dir.path()).stdin(input);
+    let peak = peak_memory(command.stdout(std::process::Stdio::null()));
+    assert!(peak > 0 && peak < 64_000_000, "{peak} bytes");
+    assert!(std::fs::read(dir.path().join("m")).unwrap() == model);
     std::fs::remove_file(dir.path().join("m")).unwrap();
 
     // No directory for the temporary file; then no room in it.

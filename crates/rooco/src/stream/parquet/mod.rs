@@ -205,11 +205,17 @@ impl Columnar for Parquet {
                 let file = File::open(&path).map_err(|source| Error::Io { file: path, source })?;
                 Arc::new(SerializedFileReader::new(file).map_err(|e| self.error(e))?)
             }
+            // Parquet is read from its end: what cannot be searched is read whole, into memory or, if it is long, a temporary file.
             _ => {
-                // Parquet is read from its end: what cannot be searched is read whole.
-                let mut all = Vec::new();
-                opened.reader.read_to_end(&mut all).map_err(|e| damaged(&opened, 1, e))?;
-                Arc::new(SerializedFileReader::new(Bytes::from(all)).map_err(|e| self.error(e))?)
+                let mut start = Vec::new();
+                let most = self.limits.budget as u64 / 4;
+                (&mut opened.reader).take(most).read_to_end(&mut start).map_err(|e| damaged(&opened, 1, e))?;
+                if (start.len() as u64) < most {
+                    Arc::new(SerializedFileReader::new(Bytes::from(start)).map_err(|e| self.error(e))?)
+                } else {
+                    let file = spill::whole(&self.file, &start, &mut opened.reader)?.map_err(|e| damaged(&opened, 1, e))?;
+                    Arc::new(SerializedFileReader::new(file).map_err(|e| self.error(e))?)
+                }
             }
         };
         self.reader = Some(reader);

@@ -1,7 +1,8 @@
-//! A stretch of rows in a temporary file, for columns that do not fit in memory side by side.
+//! Temporary files for what does not fit in memory: a stretch of rows whose columns do not fit side by side, and whole inputs that
+//! cannot be searched.
 //!
-//! Every column is decoded by itself, in turn, and appended in segments of as many rows as are wanted at a time; the segments of all
-//! columns for the same rows are then read together. The file has no name, so nothing is left of it however the program ends.
+//! Of a stretch every column is decoded by itself, in turn, and appended in segments of as many rows as are wanted at a time; the segments of all
+//! columns for the same rows are then read together. The files have no name, so nothing is left of them however the program ends.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -93,11 +94,26 @@ impl Spill {
     }
 }
 
+/// A whole input that cannot be searched, as a file that can. The inner error is one of reading it.
+pub(super) fn whole(source: &Path, start: &[u8], rest: &mut impl Read) -> Result<std::io::Result<File>> {
+    let mut file = tempfile::tempfile().map_err(|e| failed(source, e))?;
+    file.write_all(start).map_err(|e| failed(source, e))?;
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        match rest.read(&mut buffer) {
+            Ok(0) => return Ok(Ok(file)),
+            Ok(n) => file.write_all(&buffer[..n]).map_err(|e| failed(source, e))?,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Ok(Err(e)),
+        }
+    }
+}
+
 #[cold]
 fn failed(source: &Path, e: std::io::Error) -> Error {
     let text = format!(
-        "{e}; the columns of {} do not fit in memory side by side and are turned into rows through a temporary file here: make \
-         room, name another directory (TMPDIR), or write the file with smaller row groups",
+        "{e}; {} takes too much memory and goes through a temporary file here: make room, name another directory (TMPDIR), or write \
+         the file with smaller row groups",
         source.display()
     );
     Error::Io { file: std::env::temp_dir(), source: std::io::Error::new(e.kind(), text) }
