@@ -65,7 +65,7 @@ impl Spill {
         self.next < self.segments
     }
 
-    /// The next segment of every column: `rows` rows each, whose columns are texts where `texts` says so.
+    /// The next segment of every column, `rows` rows each. A column comes with whether it holds text.
     pub fn read<'a>(&mut self, source: &Path, rows: usize, columns: impl Iterator<Item = (bool, &'a mut Block)>) -> Result<()> {
         for (k, (is_text, block)) in columns.enumerate() {
             let at = k * self.segments + self.next;
