@@ -9,9 +9,12 @@ use rooco::{Error, Features, Result, Row};
 /// buffer of a row.
 pub struct Matrix<'a, V> {
     x: ArrayView2<'a, V>,
+    /// All of `x`, row after row, if it lies in memory like that.
+    flat: Option<&'a [V]>,
     y: Option<&'a [f64]>,
     weight: Option<&'a [f64]>,
     at: usize,
+    /// The intercept, if there is one, and a row.
     buffer: Vec<f64>,
     schema: Schema,
 }
@@ -19,7 +22,8 @@ pub struct Matrix<'a, V> {
 impl<'a, V: Value> Matrix<'a, V> {
     /// `schema` has one numeric column a column of `x`, in this order, then the target and perhaps the weight.
     pub fn new(x: ArrayView2<'a, V>, y: Option<&'a [f64]>, weight: Option<&'a [f64]>, schema: Schema) -> Self {
-        Matrix { x, y, weight, at: 0, buffer: Vec::new(), schema }
+        let intercept = usize::from(schema.intercept);
+        Matrix { x, flat: x.to_slice(), y, weight, at: 0, buffer: vec![1.0; intercept + x.ncols()], schema }
     }
 }
 
@@ -75,24 +79,22 @@ impl<V: Value> Stream for Matrix<'_, V> {
         }
         self.at += 1;
         let (y, weight) = (self.y.map_or(0.0, |y| y[t]), self.weight.map_or(1.0, |w| w[t]));
-        let row = self.x.row(t);
-        let first = usize::from(self.schema.intercept);
-        let in_place = row.to_slice().filter(|_| first == 0);
-        if let Some(slice) = in_place {
-            let x = V::lend(slice, &mut self.buffer);
+        let (first, columns) = (usize::from(self.schema.intercept), self.x.ncols());
+        let flat = self.flat.map(|flat| &flat[t * columns..(t + 1) * columns]);
+        if let (Some(row), 0) = (flat, first) {
+            let x = V::lend(row, &mut self.buffer);
             // The borrow checker cannot see that only one branch keeps the loan, so a row to repair is copied below.
             if self.schema.missing != Missing::Mean && finite(x) {
-                let x = V::lend(slice, &mut self.buffer);
+                let x = V::lend(row, &mut self.buffer);
                 return Ok(Some(Row { x: Features::Dense(x), y, weight }));
             }
         }
-        self.buffer.clear();
-        self.buffer.extend(std::iter::repeat_n(1.0, first));
-        match row.to_slice() {
-            Some(slice) => self.buffer.extend(slice.iter().map(|v| v.widen())),
-            None => self.buffer.extend(row.iter().map(|v| v.widen())),
+        let buffer = &mut self.buffer[first..];
+        match flat {
+            Some(row) => buffer.iter_mut().zip(row).for_each(|(b, v)| *b = v.widen()),
+            None => buffer.iter_mut().zip(self.x.row(t)).for_each(|(b, v)| *b = v.widen()),
         }
-        if self.schema.missing == Missing::Mean || !finite(&self.buffer) {
+        if self.schema.missing == Missing::Mean || !finite(buffer) {
             repair(t + 1, &mut self.buffer, first, &mut self.schema)?;
         }
         Ok(Some(Row { x: Features::Dense(&self.buffer), y, weight }))

@@ -95,37 +95,33 @@ impl Reader<'_> {
         sums
     }
 
-    /// Line 1 alone, for a row that the lanes do not see. Returns Σ(v/N)².
+    /// Line 1 alone, for a row that the lanes do not see.
     #[inline(always)]
-    pub fn see(&mut self, index: &[u32], values: &[f64]) -> f32 {
-        let mut density = Four::splat(0.0);
+    pub fn see(&mut self, index: &[u32], values: &[f64]) {
         let ((index, index_rest), (values, rest)) = (index.as_chunks::<LANES>(), values.as_chunks::<LANES>());
         for (&i, &x) in index.iter().zip(values) {
-            density = density + self.see_block::<LANES>(i, x);
+            self.see_block::<LANES>(i, x);
         }
         match (index_rest, rest) {
-            (&[i], &[x]) => density = density + self.see_block::<1>([i, 0, 0, 0], [x, 1.0, 1.0, 1.0]),
-            (&[i, j], &[x, y]) => density = density + self.see_block::<2>([i, j, 0, 0], [x, y, 1.0, 1.0]),
-            (&[i, j, k], &[x, y, z]) => density = density + self.see_block::<3>([i, j, k, 0], [x, y, z, 1.0]),
+            (&[i], &[x]) => self.see_block::<1>([i, 0, 0, 0], [x, 1.0, 1.0, 1.0]),
+            (&[i, j], &[x, y]) => self.see_block::<2>([i, j, 0, 0], [x, y, 1.0, 1.0]),
+            (&[i, j, k], &[x, y, z]) => self.see_block::<3>([i, j, k, 0], [x, y, z, 1.0]),
             _ => {}
         }
-        density.sum()
     }
 
     #[inline(always)]
-    fn see_block<const N: usize>(&mut self, i: [u32; LANES], x: [f64; LANES]) -> Four {
-        let (v, moment, count, _) = match self.scales::<N, true>(i, x) {
-            Some(usual) => usual,
-            None => {
-                self.scales::<N, false>(i, x).unwrap_or((Four::splat(0.0), Four::splat(1.0), Four::splat(1.0), Four::splat(0.0)))
-            }
+    fn see_block<const N: usize>(&mut self, i: [u32; LANES], x: [f64; LANES]) {
+        let seen = match self.scales::<N, true>(i, x) {
+            None => self.scales::<N, false>(i, x),
+            usual => usual,
         };
-        let (n_squared, moment, count) = (moment.sqrt(), moment.array(), count.array());
+        let Some((_, moment, count, _)) = seen else { return };
+        let (moment, count) = (moment.array(), count.array());
         for j in 0..N {
             let f = &mut self.features[i[j] as usize];
             (f.scale.fourth, f.scale.count) = (moment[j], count[j]);
         }
-        v * v / n_squared * Four::ones(N)
     }
 
     /// The scale and the last visit of entry j of N.

@@ -124,8 +124,10 @@ impl<P: AutoLoss> Auto<P> {
     #[inline(always)]
     fn rest(&mut self, z: Row<'_>, sizes: Sizes) -> Result<Played> {
         let (mut reader, _, index, value) = self.reader(z.x, sizes.has_zeros());
-        self.density += reader.see(index, value) as f64;
+        reader.see(index, value);
         self.seen += self.unusual.new_features;
+        // Only the lanes need the density: this row counts as one of the mean.
+        self.density += self.density / self.t as f64;
         let mut reading = Reading::default();
         self.read_second_order(z, &mut reading);
         let loss = z.weight * self.loss.value(self.label.mean + reading.m[CANDIDATES - 1], z.y);

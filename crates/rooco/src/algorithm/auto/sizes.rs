@@ -16,11 +16,17 @@ impl Sizes {
         // 0·v is 0 for finite numbers only; the sum is then 0.
         let (mut sum, mut smallest, mut largest) = ([0.0f64; 4], [1.0f64; 4], [1.0f64; 4]);
         let (fours, rest) = values.as_chunks::<4>();
+        // One loop each: the compiler makes minima and maxima of them, which it does not where it sees both at once.
         for v in fours {
             for k in 0..4 {
                 let size = v[k].abs();
                 sum[k] += 0.0 * size;
                 smallest[k] = if size < smallest[k] { size } else { smallest[k] };
+            }
+        }
+        for v in fours {
+            for k in 0..4 {
+                let size = v[k].abs();
                 largest[k] = if size > largest[k] { size } else { largest[k] };
             }
         }
