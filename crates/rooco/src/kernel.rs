@@ -65,6 +65,9 @@ fn add_eight_lanes(c: &[f64; 8], x: &[f64], stride: usize, y: &mut [f64]) {
 /// a += Σ_k c[k]·x_k x_kᵀ for the eight rows x_k of `width` numbers, a multiple of [`AT_A_TIME`], on and above the diagonal (what
 /// lies below it in the same group of numbers changes too).
 pub(crate) fn gram_eight(c: &[f64; 8], x: &[f64], width: usize, a: &mut [f64]) {
+    if width == 0 {
+        return;
+    }
     #[cfg(target_arch = "x86_64")]
     if let Some(avx2) = avx2::Avx2::get() {
         return avx2.gram_eight(c, x, width, a);
@@ -234,6 +237,7 @@ mod tests {
 
     #[test]
     fn eight_outer_products_have_the_same_bits_too() {
+        gram_eight(&[1.0; 8], &[], 0, &mut []);
         for d in [1usize, 4, 5, 21] {
             let width = d.next_multiple_of(AT_A_TIME);
             let x: Vec<f64> = (0..8 * width).map(|i| ((i * 37 % 101) as f64 - 50.0) / 7.0).collect();
