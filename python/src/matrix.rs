@@ -70,6 +70,24 @@ fn finite(x: &[f64]) -> bool {
     sum.iter().sum::<f64>() + rest.iter().map(|v| v * 0.0).sum::<f64>() == 0.0
 }
 
+/// Copies a row, and looks at the numbers on the way: are all of them finite?
+#[inline]
+fn copy<V: Value>(from: &[V], to: &mut [f64]) -> bool {
+    let ((fours, rest), (to_fours, to_rest)) = (from.as_chunks::<4>(), to.as_chunks_mut::<4>());
+    let mut sum = [0.0; 4];
+    for (four, to) in fours.iter().zip(to_fours) {
+        for k in 0..4 {
+            to[k] = four[k].widen();
+            sum[k] += to[k] * 0.0;
+        }
+    }
+    for (v, to) in rest.iter().zip(to_rest) {
+        *to = v.widen();
+        sum[0] += *to * 0.0;
+    }
+    sum.iter().sum::<f64>() == 0.0
+}
+
 impl<V: Value> Stream for Matrix<'_, V> {
     #[inline]
     fn next(&mut self) -> Result<Option<Row<'_>>> {
@@ -90,11 +108,14 @@ impl<V: Value> Stream for Matrix<'_, V> {
             }
         }
         let buffer = &mut self.buffer[first..];
-        match flat {
-            Some(row) => buffer.iter_mut().zip(row).for_each(|(b, v)| *b = v.widen()),
-            None => buffer.iter_mut().zip(self.x.row(t)).for_each(|(b, v)| *b = v.widen()),
-        }
-        if self.schema.missing == Missing::Mean || !finite(buffer) {
+        let finite = match flat {
+            Some(row) => copy(row, buffer),
+            None => {
+                buffer.iter_mut().zip(self.x.row(t)).for_each(|(b, v)| *b = v.widen());
+                finite(buffer)
+            }
+        };
+        if self.schema.missing == Missing::Mean || !finite {
             repair(t + 1, &mut self.buffer, first, &mut self.schema)?;
         }
         Ok(Some(Row { x: Features::Dense(&self.buffer), y, weight }))

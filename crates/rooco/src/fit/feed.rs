@@ -43,17 +43,28 @@ impl Feed {
 
     /// Up to so many rows of a stream; how many there were.
     pub fn take(&mut self, stream: &mut dyn Stream, rows: u64) -> Result<u64> {
-        for read in 0..rows {
-            let Some(z) = stream.next()? else { return Ok(read) };
-            match &mut self.state {
-                Stage::Running(pass, _) => pass.row(z, &mut ())?,
-                Stage::Waiting(first) => {
-                    first.push(z);
-                    self.start_if_possible(stream.schema())?;
+        let mut read = 0;
+        while read < rows {
+            if let Stage::Running(pass, _) = &mut self.state {
+                while read < rows {
+                    let Some(z) = stream.next()? else { return Ok(read) };
+                    pass.row(z, &mut ())?;
+                    read += 1;
                 }
+            } else {
+                let Some(z) = stream.next()? else { return Ok(read) };
+                self.wait(z);
+                self.start_if_possible(stream.schema())?;
+                read += 1;
             }
         }
         Ok(rows)
+    }
+
+    fn wait(&mut self, z: Row<'_>) {
+        if let Stage::Waiting(first) = &mut self.state {
+            first.push(z);
+        }
     }
 
     fn start_if_possible(&mut self, schema: &Schema) -> Result<()> {

@@ -94,9 +94,9 @@ impl SecondOrder {
     /// Adds `weight`·(½h⟨w, x⟩² - c⟨w, x⟩). A regression moves its origin; there h is 1.
     #[inline(always)]
     pub fn add(&mut self, x: Features<'_>, weight: f64, h: f64, c: f64, regression: bool) {
-        x.add_to(weight * c, &mut self.rhs);
-        if regression {
-            x.add_to(weight, &mut self.sum);
+        match regression {
+            true => x.add_to_2([weight * c, weight], &mut self.rhs, &mut self.sum),
+            false => x.add_to(weight * c, &mut self.rhs),
         }
         match x {
             Features::Sparse { index, value } if 2 * index.len() < self.d => self.add_pairs(index, value, weight * h),
