@@ -6,6 +6,8 @@
 DATA holds the files that bench/quality_data.py names. Needs numpy, scipy, pandas, pyarrow, scikit-learn and vowpalwabbit
 (pip install them in a virtual environment). Every finished fit is kept in DIR/results.json, so the command can be
 stopped and started again, and more orders can be added later. Everything runs on one thread.
+
+Two runs at once, say one for the rivals and one for rooco, need a DIR each (--work, --only); --merge then takes one's results into the other's.
 """
 
 import argparse
@@ -184,11 +186,15 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("/tmp/rooco-quality"))
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench/QUALITY.md")
     parser.add_argument("--only", default="", help="comma-separated learner names")
+    parser.add_argument("--merge", type=pathlib.Path, action="append", default=[], metavar="RESULTS.json", help="take in the results of another DIR; those of this DIR win")
     parser.add_argument("--table", action="store_true", help="write the table of what is there, run nothing")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
     store = args.work / "results.json"
     results = json.loads(store.read_text()) if store.exists() else {}
+    for other in args.merge:
+        results = {**json.loads(other.read_text()), **results}
+        store.write_text(json.dumps(results, indent=1))
     if not args.table:
         if not args.only or "rooco" in args.only:
             subprocess.run(["cargo", "build", "--release", "-q", "-p", "rooco", "--example", "quality"], cwd=ROOT, check=True)

@@ -52,6 +52,24 @@ def cell(losses):
     return figure(mean) + (f" ± {error:.1g}" if error is not None else "")
 
 
+def signed_verdicts(results):
+    """What was asked of rooco's signed runs, with the ratio of the mean losses, signed over clean."""
+
+    def ratio(name, kind):
+        clean, signed = (collect(results, name, k, "rooco") for k in ("clean", kind))
+        common = set(clean) & set(signed)
+        return statistics.fmean(signed[o] for o in common) / statistics.fmean(clean[o] for o in common) if common else None
+
+    asked = [(name, "negative25", 1.01) for name in ("nyclate", "acs", "flights", "nycreg")]
+    asked += [("clickbait", "negative25", 1.35), ("clickbait", "negative40", 1.6)]
+    parts = []
+    for name, kind, limit in asked:
+        r = ratio(name, kind)
+        if r is not None:
+            parts.append(f"{name} at {kind[-2:]} % {r:.3f} (at most {limit}: {'yes' if r <= limit else 'NO'})")
+    return [f"rooco's loss over its clean loss, same orders: {', '.join(parts)}.", ""] if parts else []
+
+
 def write(results):
     out = ["# Quality of one pass", ""]
     out += [
@@ -117,6 +135,7 @@ def write(results):
         "Ridge stops with an error on negative weights: it takes the square root of each.",
         "",
     ]
+    out += signed_verdicts(results)
     for learner, title in [
         ("rooco", "rooco, no options"),
         ("vw", "VW default (drops the negative rows)"),

@@ -2,52 +2,19 @@
 //!
 //! `quality TRAIN TEST LOSS [plain] [l2=X] [order=SEED]`, LOSS one of `logistic`, `squared`, `softmax:K`, `noisy:RHO_PLUS,RHO_MINUS`,
 //! or `adagrad`, `adagrad:squared`: one plain AdaGrad with step 0.5 and max-scaled features, to compare CPU time with.
-//! A prepared file is n, nnz (u64), then y and weight (n f64 each), row ends (n u64), indices (nnz u32), values (nnz f64),
-//! little-endian.
+//! Prepared files are described in `prepared/mod.rs`.
+
+mod prepared;
 
 use std::fs;
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use prepared::Table;
 use rooco::algorithm::{Auto, AutoClasses, AutoLoss, Played};
 use rooco::loss::{Logistic, NoisyLabels, Pointwise, Squared};
 use rooco::rng::{Purpose, Random};
 use rooco::{Learner, Row};
-
-struct Table {
-    y: Vec<f64>,
-    weight: Vec<f64>,
-    end: Vec<u64>,
-    index: Vec<u32>,
-    value: Vec<f64>,
-}
-
-impl Table {
-    fn read(path: &str) -> Result<Table, Box<dyn std::error::Error>> {
-        let bytes = fs::read(path)?;
-        let mut at = 0;
-        let mut take = |n: usize| -> Result<&[u8], String> {
-            let part = bytes.get(at..at + n).ok_or(format!("{path}: shorter than its header says"))?;
-            at += n;
-            Ok(part)
-        };
-        let number = |b: &[u8]| u64::from_le_bytes(b.try_into().unwrap_or_default());
-        let (n, nnz) = (number(take(8)?) as usize, number(take(8)?) as usize);
-        let reals = |b: &[u8]| b.chunks_exact(8).map(|c| f64::from_bits(number(c))).collect::<Vec<f64>>();
-        Ok(Table {
-            y: reals(take(8 * n)?),
-            weight: reals(take(8 * n)?),
-            end: take(8 * n)?.chunks_exact(8).map(number).collect(),
-            index: take(4 * nnz)?.chunks_exact(4).map(|c| u32::from_le_bytes(c.try_into().unwrap_or_default())).collect(),
-            value: reals(take(8 * nnz)?),
-        })
-    }
-
-    fn row(&self, i: usize) -> Row<'_> {
-        let range = if i == 0 { 0 } else { self.end[i - 1] as usize }..self.end[i] as usize;
-        Row::sparse(&self.index[range.clone()], &self.value[range], self.y[i]).weighted(self.weight[i])
-    }
-}
 
 /// CPU time of this process where Linux tells it, else the wall clock: other programs must not enter the figure.
 fn cpu_seconds() -> f64 {

@@ -3,7 +3,8 @@
 use super::calibration::Calibration;
 use super::{Choice, Measured, Options};
 use crate::algorithm::{
-    Algorithm, Auto, AutoClasses, AutoLoss, AutoProjected, CorrectedFeatures, Learner, Memory, Pull, Settings, Task,
+    Algorithm, Auto, AutoClasses, AutoClassesProjected, AutoLoss, AutoProjected, CorrectedFeatures, Learner, Memory, Pull,
+    Settings, Task,
 };
 use crate::domain::{self, Domain};
 use crate::draw::{Keep, Past};
@@ -127,26 +128,23 @@ fn task(spec: &LossSpec, algorithm: Algorithm, domain: Box<dyn Domain>, schema: 
 
 /// The no-tuning learner for a loss.
 pub fn auto(spec: &LossSpec, domain: &str, schema: &Schema) -> Result<Box<dyn Learner>> {
-    let bounded = domain != "none";
-    if bounded
-        && (spec.base.outputs() > 1
-            || matches!(spec.correction, Some(Correction::FeatureNoise { .. } | Correction::Missing { .. })))
-    {
-        return Err(Error::Unsupported(
-            "the default algorithm takes a domain only for losses with one score and features that need no correction; choose --algorithm \
-             sgd or another by name"
-                .into(),
-        ));
+    let features = schema.features().max(1);
+    if domain != "none" {
+        // One vector of all the scores' weights, as everywhere.
+        let set = domain::parse(domain, features * spec.base.outputs())?;
+        return match (&spec.base, &spec.correction) {
+            (Base::Softmax { classes }, None) => Ok(Box::new(AutoClassesProjected::new(*classes, set, features, spec.l2)?)),
+            (Base::Softmax { classes }, Some(Correction::RandomisedResponse { rate })) => {
+                let learner = AutoClassesProjected::new(*classes, set, features, spec.l2)?;
+                Ok(Box::new(learner.with_randomised_response(*rate)?))
+            }
+            _ => Ok(Box::new(AutoProjected::new(auto_loss(spec)?, set, features, spec.l2)?)),
+        };
     }
     match (&spec.base, &spec.correction) {
         (Base::Softmax { classes }, None) => Ok(Box::new(AutoClasses::new(*classes)?.with_l2(spec.l2)?)),
         (Base::Softmax { classes }, Some(Correction::RandomisedResponse { rate })) => {
             Ok(Box::new(AutoClasses::new(*classes)?.with_randomised_response(*rate)?.with_l2(spec.l2)?))
-        }
-        _ if bounded => {
-            let features = schema.features().max(1);
-            let domain = domain::parse(domain, features)?;
-            Ok(Box::new(AutoProjected::new(auto_loss(spec)?, domain, features, spec.l2)?))
         }
         (Base::Squared, None) => Ok(Box::new(Auto::new(Squared).with_l2(spec.l2)?)),
         (Base::Logistic, None) => Ok(Box::new(Auto::new(Logistic).with_l2(spec.l2)?)),

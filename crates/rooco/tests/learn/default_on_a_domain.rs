@@ -1,6 +1,6 @@
 //! The default learner on a domain: every played point is in W, and near the best point of W.
 
-use rooco::algorithm::AutoProjected;
+use rooco::algorithm::{AutoClassesProjected, AutoProjected, CorrectedFeatures};
 use rooco::domain::{self, Domain};
 use rooco::loss::{Logistic, Squared};
 use rooco::rng::{Purpose, Random};
@@ -96,4 +96,125 @@ fn resuming_goes_on_with_the_same_bits() {
         }
     }
     assert_eq!(whole.save(), resumed.save());
+}
+
+const K: usize = 3;
+
+/// Three classes, drawn from a softmax model, and the label that the row shows: with the chance `rate` a random one.
+fn classes(n: usize, rate: f64, seed: u64) -> Vec<(Vec<f64>, f64, f64)> {
+    let mut r = Random::new(seed, Purpose::Data);
+    (0..n)
+        .map(|_| {
+            let x: Vec<f64> = (0..D).map(|i| if i == D - 1 { 1.0 } else { r.normal() }).collect();
+            let scores = [1.5 * x[0] - x[1], x[2] + 0.5 * x[1], -x[0] + 0.3];
+            let noisy = scores.map(|s| s - (-(r.uniform().max(1e-12)).ln()).ln());
+            let y = (0..K).max_by(|&a, &b| noisy[a].total_cmp(&noisy[b])).unwrap() as f64;
+            let shown = if r.uniform() < rate { r.below(K as u64) as f64 } else { y };
+            (x, y, shown)
+        })
+        .collect()
+}
+
+fn mean_softmax(rows: &[(Vec<f64>, f64, f64)], w: &[f64]) -> f64 {
+    let loss = |(x, y, _): &(Vec<f64>, f64, f64)| {
+        let m: Vec<f64> = (0..K).map(|k| x.iter().enumerate().map(|(i, x)| w[i * K + k] * x).sum()).collect();
+        m.iter().map(|m| m.exp()).sum::<f64>().ln() - m[*y as usize]
+    };
+    rows.iter().map(loss).sum::<f64>() / rows.len() as f64
+}
+
+/// The best point of W for the mean softmax loss of the true classes, by projected gradient descent.
+fn best_softmax(rows: &[(Vec<f64>, f64, f64)], domain: &dyn Domain) -> Vec<f64> {
+    let mut w = vec![0.0; D * K];
+    domain.project(&mut w);
+    for _ in 0..400 {
+        let mut g = vec![0.0; D * K];
+        for (x, y, _) in rows {
+            let mut scores: Vec<f64> = (0..K).map(|k| x.iter().enumerate().map(|(i, x)| w[i * K + k] * x).sum()).collect();
+            let total: f64 = scores.iter().map(|m| m.exp()).sum();
+            scores.iter_mut().for_each(|m| *m = m.exp() / total);
+            scores[*y as usize] -= 1.0;
+            for (i, x) in x.iter().enumerate() {
+                (0..K).for_each(|k| g[i * K + k] += scores[k] * x / rows.len() as f64);
+            }
+        }
+        w.iter_mut().zip(&g).for_each(|(w, g)| *w -= 0.5 * g);
+        domain.project(&mut w);
+    }
+    w
+}
+
+#[test]
+fn k_classes_share_one_domain_and_come_close_to_its_best_point() {
+    for rate in [0.0, 0.3] {
+        let all = classes(8000, rate, 4);
+        for text in ["ball:1.5", "ball:50", "box:0,1", "l1:3", "simplex"] {
+            let domain = domain::parse(text, D * K).unwrap();
+            let target = mean_softmax(&all, &best_softmax(&all[..1500], domain.as_ref()));
+            let learner = AutoClassesProjected::new(K, domain::parse(text, D * K).unwrap(), D, 0.0).unwrap();
+            let mut learner = learner.with_randomised_response(rate).unwrap();
+            for (t, (x, _, shown)) in all.iter().enumerate() {
+                learner.observe(Row::dense(x, *shown)).unwrap();
+                assert!(t % 1000 != 0 || domain.distance(&learner.played()) < 1e-6, "{text} at row {t}");
+            }
+            let found = mean_softmax(&all, &learner.played());
+            assert!(found < 1.02 * target, "{text}, rate {rate}: {found}, the best in W {target}");
+            let (mut scores, model) = ([0.0; K], learner.model());
+            learner.scores(Row::dense(&all[0].0, 0.0).x, &mut scores);
+            let direct: f64 = (0..D).map(|i| model.weights[i * K + 1] * all[0].0[i]).sum();
+            assert!((scores[1] - direct).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn corrected_features_on_a_domain_come_close_to_the_best_point_for_the_true_features() {
+    let all = rows(20_000, 5);
+    let mut r = Random::new(6, Purpose::Test);
+    let (variance, missing) = (vec![0.5, 0.5, 0.5, 0.2, 0.5, 0.0], vec![0.2, 0.3, 0.2, 0.1, 0.2, 0.0]);
+    for text in ["ball:1.2", "box:0,1", "l1:1.5"] {
+        let domain = domain::parse(text, D).unwrap();
+        let target = mean_loss(&all, &best(&all[..1500], domain.as_ref()));
+        let new = |loss| AutoProjected::new(loss, domain::parse(text, D).unwrap(), D, 0.0).unwrap();
+        let mut noisy = new(CorrectedFeatures::noise(variance.clone()).unwrap());
+        let mut gaps = new(CorrectedFeatures::missing(missing.clone()).unwrap());
+        let mut plain = AutoProjected::new(Squared, domain::parse(text, D).unwrap(), D, 0.0).unwrap();
+        for (x, y) in &all {
+            let measured: Vec<f64> = x.iter().zip(&variance).map(|(x, v)| x + v.sqrt() * r.normal()).collect();
+            let present: Vec<f64> = x.iter().zip(&missing).map(|(&x, &rate)| if r.uniform() < rate { 0.0 } else { x }).collect();
+            noisy.observe(Row::dense(&measured, *y)).unwrap();
+            plain.observe(Row::dense(&measured, *y)).unwrap();
+            gaps.observe(Row::dense(&present, *y)).unwrap();
+        }
+        let [noisy, gaps, plain] = [noisy.played(), gaps.played(), plain.played()].map(|w| {
+            assert!(domain.distance(&w) < 1e-6, "{text}");
+            mean_loss(&all, &w) / target
+        });
+        assert!(noisy < 1.05 && gaps < 1.05, "{text}: {noisy} {gaps}, uncorrected {plain}");
+        assert!(plain > noisy, "{text}: {noisy}, uncorrected {plain}");
+    }
+}
+
+#[test]
+fn k_classes_and_corrected_features_resume_with_the_same_bits() {
+    let (all, numbers) = (classes(1200, 0.2, 7), rows(1200, 8));
+    let new = || AutoClassesProjected::new(K, domain::parse("l1:2", D * K).unwrap(), D, 0.01).unwrap();
+    let correct = || CorrectedFeatures::noise(vec![0.1; D]).unwrap();
+    let new_corrected = || AutoProjected::new(correct(), domain::parse("ball:2", D).unwrap(), D, 0.0).unwrap();
+    let (mut whole, mut resumed) = (new(), new());
+    let (mut whole_2, mut resumed_2) = (new_corrected(), new_corrected());
+    for (t, ((x, _, y), (v, target))) in all.iter().zip(&numbers).enumerate() {
+        if t == 500 {
+            resumed.load(&whole.save()).unwrap();
+            resumed_2.load(&whole_2.save()).unwrap();
+        }
+        let (row, row_2) = (Row::dense(x, *y).weighted(if t % 5 == 0 { -0.5 } else { 1.0 }), Row::dense(v, *target));
+        let losses = [whole.observe(row).unwrap().loss, whole_2.observe(row_2).unwrap().loss];
+        if t >= 500 {
+            let again = [resumed.observe(row).unwrap().loss, resumed_2.observe(row_2).unwrap().loss];
+            assert_eq!(losses.map(f64::to_bits), again.map(f64::to_bits));
+        }
+    }
+    assert_eq!((whole.save(), whole_2.save()), (resumed.save(), resumed_2.save()));
+    assert!(whole.observe(Row::dense(&[1.0], 3.0)).is_err());
 }

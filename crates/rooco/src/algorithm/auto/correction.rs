@@ -66,6 +66,17 @@ impl CorrectedFeatures {
     }
 }
 
+impl CorrectedFeatures {
+    /// Every (i, d_i) that is not 0 in a row with these values v, none of the features beyond `features`.
+    pub(super) fn curves(&self, v: Features<'_>, features: usize, out: &mut Vec<(usize, f64)>) {
+        out.clear();
+        match self.kind {
+            Kind::Noise => out.extend(self.numbers.iter().copied().enumerate().take(features).filter(|(_, d)| *d > 0.0)),
+            Kind::Missing => out.extend(v.iter().map(|(i, v)| (i, self.number(i) * v * v)).filter(|(_, d)| *d > 0.0)),
+        }
+    }
+}
+
 impl Pointwise for CorrectedFeatures {
     fn value(&self, p: f64, y: f64) -> f64 {
         Squared.value(p, y)

@@ -6,6 +6,16 @@
 
 use crate::row::Features;
 
+/// What a row is for, if the caller decides: for trying other ways to score (`examples/signed_ideas.rs`).
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The candidates are scored on the row, and do not learn from it.
+    Score,
+    /// They learn from it, unscored.
+    Learn,
+}
+
 const FROM_ROUND: u64 = 1024;
 const ONE_IN: u64 = 8;
 const FEATURES_FACTOR: u64 = 8;

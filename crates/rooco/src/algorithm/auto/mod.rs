@@ -20,6 +20,7 @@ mod loss;
 mod model;
 mod pair;
 mod projected;
+mod projected_classes;
 mod read;
 mod round;
 mod rounding;
@@ -33,9 +34,12 @@ mod wide;
 
 pub use classes::AutoClasses;
 pub use correction::CorrectedFeatures;
+#[doc(hidden)]
+pub use holdout::Role;
 pub use loss::{AutoLoss, Eight};
 pub use model::ClampedModel;
 pub use projected::AutoProjected;
+pub use projected_classes::AutoClassesProjected;
 
 use clock::Clock;
 use entries::Entries;
@@ -106,6 +110,8 @@ pub struct Auto<P> {
     noise: Noise,
     /// The gradients are stored in units of 2^this, the size of the first weight.
     weight_exponent: i32,
+    /// What the next row is for, if the caller has said so.
+    role: Option<Role>,
     /// The row being learned. Scratch, like the next.
     entries: Entries,
     unusual: Unusual,
@@ -138,6 +144,7 @@ impl<P: AutoLoss> Auto<P> {
             second,
             noise: Noise::default(),
             weight_exponent: 0,
+            role: None,
             entries: Entries::default(),
             unusual: Unusual::default(),
             non_zero: Default::default(),
@@ -176,6 +183,15 @@ impl<P: AutoLoss> Auto<P> {
                 self.scores.reweigh(self.signed, self.loss.is_regression());
             }
         }
+    }
+
+    /// [`observe`](Learner::observe), but the caller says what the row is for. An experiment's door: it may change or go.
+    #[doc(hidden)]
+    pub fn observe_for(&mut self, z: Row<'_>, role: Role) -> Result<Played> {
+        self.role = Some(role);
+        let played = wide::round(self, z);
+        self.role = None;
+        played
     }
 
     /// The loss.

@@ -10,25 +10,16 @@ use crate::error::{Error, Result};
 use crate::row::{Features, Row};
 use crate::state::State;
 
-/// **The no-tuning default on a closed convex set W**, one score a row.
-///
-/// Four projected AdaGrad learners side by side, w ← Π_W(w - η·f·g/√Σ‖g‖²), their poly3 averages, and the average over these eight with
-/// the scores of [`Auto`](super::Auto). All candidates are in W, so the played point is, too.
-///
-/// One step length serves all coordinates: Π_W is the nearest point in the Euclidean sense, and with a step of its own for every coordinate
-/// the learner would come to rest at points that are not optimal on W. So, unlike in [`Auto`](super::Auto), the units of the features
-/// matter (those of the target and of the weights do not), there is no offset beside w, and held-out scoring and the shrink for signed
-/// rows are left out: only the guard stays.
-///
-/// *Guarantee*: none for the whole; each lane has the regret bound of projected AdaGrad if all rows are convex.
-/// *Time*: O(d) a row, and four projections. *Memory*: 64 bytes a coordinate.
-pub struct AutoProjected<P> {
-    loss: P,
+/// Four projected AdaGrad learners, their averages, and the scores of these eight.
+pub(super) struct Projected {
     l2: f64,
     domain: Box<dyn Domain>,
-    rows: u64,
+    /// Scores a row: coordinate i·K + k is feature i of score k. W is a set of all coordinates together.
+    outputs: usize,
+    /// Rows observed, those of weight 0 included.
+    pub rows: u64,
     t: u64,
-    signed: bool,
+    pub signed: bool,
     /// The iterates.
     w: [Vec<f64>; LANES],
     /// Their averages.
@@ -38,29 +29,24 @@ pub struct AutoProjected<P> {
     /// Σ‖x‖², Σ(number of non-zeros), Σ|s|y² and Σ|s|.
     sums: [f64; 4],
     grid: Grid,
-    scores: Scores,
+    pub scores: Scores,
     g: Vec<f64>,
 }
 
-impl<P: AutoLoss> AutoProjected<P> {
-    /// A learner for `features` features that has seen nothing; it starts at the point of W nearest to 0.
-    pub fn new(loss: P, domain: Box<dyn Domain>, features: usize, l2: f64) -> Result<Self> {
+impl Projected {
+    /// Starts at the point of W nearest to 0.
+    pub fn new(domain: Box<dyn Domain>, features: usize, outputs: usize, l2: f64) -> Result<Self> {
         if !(l2 >= 0.0 && l2.is_finite()) {
             return Err(Error::Constant { name: "l2", value: l2, must: "finite and not negative" });
         }
-        if loss.correction().is_some() {
-            return Err(Error::Unsupported(
-                "the default algorithm corrects features on the whole space only; with a domain choose --algorithm sgd".into(),
-            ));
-        }
-        let mut start = vec![0.0; features];
+        let mut start = vec![0.0; features * outputs];
         domain.project(&mut start);
         let lanes = || [(); LANES].map(|_| start.clone());
         let (w, b) = (lanes(), lanes());
-        Ok(AutoProjected {
-            loss,
+        Ok(Projected {
             l2,
             domain,
+            outputs,
             rows: 0,
             t: 0,
             signed: false,
@@ -74,17 +60,31 @@ impl<P: AutoLoss> AutoProjected<P> {
         })
     }
 
-    fn candidates(&self) -> impl Iterator<Item = &Vec<f64>> {
+    /// The iterates, then their averages.
+    pub fn candidates(&self) -> impl Iterator<Item = &Vec<f64>> {
         self.w.iter().chain(&self.b)
     }
 
-    fn grow(&mut self, d: usize) {
-        if d > self.w[0].len() {
-            self.w.iter_mut().chain(&mut self.b).for_each(|w| w.resize(d, 0.0));
+    /// Each candidate with its share.
+    pub fn shares(&self) -> impl Iterator<Item = (&Vec<f64>, f64)> {
+        self.candidates().zip(self.scores.p.iter().map(|&p| p as f64))
+    }
+
+    /// Makes room for the features of x.
+    pub fn grow(&mut self, x: Features<'_>) {
+        let coordinates = x.dim() * self.outputs;
+        if coordinates > self.w[0].len() {
+            self.w.iter_mut().chain(&mut self.b).for_each(|w| w.resize(coordinates, 0.0));
         }
     }
 
-    fn check(&self, z: Row<'_>) -> Result<()> {
+    /// Features that there is room for.
+    pub fn features(&self) -> usize {
+        self.w[0].len() / self.outputs
+    }
+
+    /// Errs on numbers that are not finite, or too large to square.
+    pub fn check(&self, z: Row<'_>) -> Result<()> {
         let row = self.rows + 1;
         let bad = |what: String, value| Err(Error::NonFinite { row, what, value });
         if let Some((i, v)) = z.x.iter().find(|(_, v)| !(v * v).is_finite()) {
@@ -94,64 +94,20 @@ impl<P: AutoLoss> AutoProjected<P> {
         if size.is_finite() { Ok(()) } else { bad("the target or its weight".into(), size) }
     }
 
-    /// The common factor of the step lengths: what a weight of a typical feature would have to be to make a typical target.
-    fn unit(&self, z: Row<'_>) -> f64 {
-        let [x, entries, y, weight] = self.sums;
-        let spread = if self.loss.is_regression() { (y / weight).sqrt() } else { 1.0 };
-        let t = self.t as f64;
-        if x > 0.0 && z.weight != 0.0 { spread * (entries / x).sqrt() * (t / (t + WARM_UP)).sqrt() } else { 0.0 }
-    }
-
-    fn move_grid(&mut self) {
-        let p = &self.scores.p;
-        let Some((from, to)) = self.grid.moves(self.t, |k| p[k] + p[LANES + k]) else { return };
-        (self.w[to], self.b[to], self.squares[to]) = (self.w[from].clone(), self.b[from].clone(), self.squares[from]);
-        for (from, to) in [(from, to), (LANES + from, LANES + to)] {
-            (self.scores.signed[to], self.scores.absolute[to]) = (self.scores.signed[from], self.scores.absolute[from]);
-        }
-        self.scores.reweigh(self.signed, self.loss.is_regression());
-    }
-}
-
-impl<P: AutoLoss> Learner for AutoProjected<P> {
-    fn scores(&self, x: Features<'_>, out: &mut [f64]) {
-        out[0] = self.candidates().zip(&self.scores.p).map(|(w, &p)| p as f64 * x.dot(w)).sum();
-    }
-
-    fn observe(&mut self, z: Row<'_>) -> Result<Played> {
-        self.check(z)?;
-        let (s, regression) = (z.weight, self.loss.is_regression());
-        self.rows += 1;
-        if s == 0.0 {
-            return Ok(Played { t: self.rows, loss: 0.0 });
-        }
-        self.signed |= s < 0.0 || self.loss.is_composite();
-        self.grow(z.x.dim());
-
-        // Play.
-        let mut m = [0.0; 2 * LANES];
-        self.candidates().zip(&mut m).for_each(|(w, m)| *m = z.x.dot(w));
-        let played: f64 = m.iter().zip(&self.scores.p).map(|(m, &p)| p as f64 * m).sum();
-        let loss = s * self.loss.value(played, z.y);
-
-        // Score.
+    /// The candidates are scored, and the lanes learn. `gradient(k, w, g)` adds the gradient of the row's loss at lane k's w to g.
+    pub fn learn(&mut self, z: Row<'_>, row: &RowLosses, regression: bool, gradient: impl Fn(usize, &[f64], &mut [f64])) {
+        let s = z.weight;
         self.t += 1;
-        let Eight { value, size, slope } = self.loss.eight(&m, z.y);
-        let mut row = RowLosses { value: [0.0; CANDIDATES], size: [0.0; CANDIDATES] };
-        row.value[..2 * LANES].copy_from_slice(&value);
-        row.size[..2 * LANES].copy_from_slice(&size);
-        self.scores.add(&row, s, self.signed, regression);
-
-        // Learn.
+        self.scores.add(row, s, self.signed, regression);
         let nonzero = z.x.values().iter().filter(|v| **v != 0.0).count() as f64;
         let now = [z.x.norm_squared(), nonzero, s.abs() * z.y * z.y, s.abs()];
         self.sums.iter_mut().zip(now).for_each(|(sum, now)| *sum += now);
-        let (unit, rho) = (self.unit(z), 4.0 / (self.t as f64 + 3.0));
+        let (unit, rho) = (self.unit(regression), 4.0 / (self.t as f64 + 3.0));
         for k in 0..LANES {
             let (w, b, g) = (&mut self.w[k], &mut self.b[k], &mut self.g);
             g.clear();
             g.extend(w.iter().map(|w| self.l2 * w));
-            z.x.add_to(s * slope[k], g);
+            gradient(k, w, g);
             self.squares[k] += g.iter().map(|g| g * g).sum::<f64>();
             if self.squares[k] > 0.0 {
                 let eta = self.grid.eta[k] as f64 * unit / self.squares[k].sqrt();
@@ -160,41 +116,56 @@ impl<P: AutoLoss> Learner for AutoProjected<P> {
             }
             b.iter_mut().zip(w.iter()).for_each(|(b, w)| *b += rho * (w - *b));
         }
-        self.move_grid();
-        Ok(Played { t: self.rows, loss })
+        self.move_grid(regression);
     }
 
-    fn played(&self) -> Vec<f64> {
+    /// The common factor of the step lengths: what a weight of a typical feature would have to be to make a typical target.
+    fn unit(&self, regression: bool) -> f64 {
+        let [x, entries, y, weight] = self.sums;
+        let spread = if regression { (y / weight).sqrt() } else { 1.0 };
+        let t = self.t as f64;
+        if x > 0.0 { spread * (entries / x).sqrt() * (t / (t + WARM_UP)).sqrt() } else { 0.0 }
+    }
+
+    fn move_grid(&mut self, regression: bool) {
+        let p = &self.scores.p;
+        let Some((from, to)) = self.grid.moves(self.t, |k| p[k] + p[LANES + k]) else { return };
+        (self.w[to], self.b[to], self.squares[to]) = (self.w[from].clone(), self.b[from].clone(), self.squares[from]);
+        for (from, to) in [(from, to), (LANES + from, LANES + to)] {
+            (self.scores.signed[to], self.scores.absolute[to]) = (self.scores.signed[from], self.scores.absolute[from]);
+        }
+        self.scores.reweigh(self.signed, regression);
+    }
+
+    /// The played point.
+    pub fn played(&self) -> Vec<f64> {
         let mut out = vec![0.0; self.w[0].len()];
-        for (w, &p) in self.candidates().zip(&self.scores.p) {
-            out.iter_mut().zip(w).for_each(|(out, w)| *out += p as f64 * w);
+        for (w, p) in self.shares() {
+            out.iter_mut().zip(w).for_each(|(out, w)| *out += p * w);
         }
         out
     }
 
-    fn rounds(&self) -> u64 {
-        self.rows
-    }
-
-    fn save(&self) -> State {
+    pub fn save(&self) -> State {
         let mut s = State::default();
         s.put_u64("rounds", [self.rows]);
         s.put_u64("counts", [self.t, self.signed as u64, self.grid.next, self.scores.n]);
-        s.put_f64("sums", [self.scores.weight, self.scores.weight_squared].into_iter().chain(self.sums).collect::<Vec<_>>());
+        let [a, b, c, d] = self.sums;
+        s.put_f64("sums", [self.scores.weight, self.scores.weight_squared, a, b, c, d]);
         s.put_f64("squares", self.squares);
         s.put_f64("score.signed", self.scores.signed);
         s.put_f64("score.absolute", *self.scores.absolute());
         s.put_f32("score.p", self.scores.p);
         s.put_f32("eta", self.grid.eta);
-        s.put_f64("candidates", self.candidates().flatten().copied().collect::<Vec<_>>());
+        s.put_f64("candidates", self.candidates().flatten().copied().collect::<Vec<f64>>());
         s
     }
 
-    fn load(&mut self, s: &State) -> Result<()> {
+    pub fn load(&mut self, s: &State) -> Result<()> {
         let counts = exactly("counts", s.u64("counts")?, 4)?;
         let sums = exactly("sums", s.f64("sums")?, 6)?;
         let candidates = s.f64("candidates")?;
-        let d = candidates.len() / (2 * LANES);
+        let d = candidates.len() / (2 * LANES * self.outputs) * self.outputs;
         exactly("candidates", candidates, 2 * LANES * d)?;
         let squares = exactly("squares", s.f64("squares")?, LANES)?;
         let mut scores = Scores::new(false);
@@ -218,5 +189,102 @@ impl<P: AutoLoss> Learner for AutoProjected<P> {
             *w = candidates[k * d..(k + 1) * d].to_vec();
         }
         Ok(())
+    }
+}
+
+/// **The no-tuning default on a closed convex set W**, one score a row.
+///
+/// Four projected AdaGrad learners side by side, w ← Π_W(w - η·f·g/√Σ‖g‖²), their poly3 averages, and the average over these eight with
+/// the scores of [`Auto`](super::Auto). All candidates are in W, so the played point is, too.
+///
+/// One step length serves all coordinates: Π_W is the nearest point in the Euclidean sense, and with a step of its own for every coordinate
+/// the learner would come to rest at points that are not optimal on W. So, unlike in [`Auto`](super::Auto), the units of the features
+/// matter (those of the target and of the weights do not), there is no offset beside w, and held-out scoring and the shrink for signed
+/// rows are left out: only the guard stays.
+///
+/// *Guarantee*: none for the whole; each lane has the regret bound of projected AdaGrad if all rows are convex.
+/// *Time*: O(d) a row, and four projections. *Memory*: 64 bytes a coordinate.
+pub struct AutoProjected<P> {
+    loss: P,
+    learner: Projected,
+    /// The row and the d of a loss that corrects features. Scratch.
+    corrected: (Vec<u32>, Vec<f64>),
+    curves: Vec<(usize, f64)>,
+}
+
+impl<P: AutoLoss> AutoProjected<P> {
+    /// A learner for `features` features that has seen nothing; it starts at the point of W nearest to 0.
+    pub fn new(loss: P, domain: Box<dyn Domain>, features: usize, l2: f64) -> Result<Self> {
+        let learner = Projected::new(domain, features, 1, l2)?;
+        Ok(AutoProjected { loss, learner, corrected: Default::default(), curves: Vec::new() })
+    }
+
+    /// A row as the loss wants it.
+    fn round(&mut self, z: Row<'_>) -> Result<Played> {
+        let (s, regression) = (z.weight, self.loss.is_regression());
+        self.learner.signed |= s < 0.0 || self.loss.is_composite();
+        self.learner.grow(z.x);
+
+        // Play. A loss that corrects features has a second part, -½Σd·w².
+        if let Some(correction) = self.loss.correction() {
+            correction.curves(z.x, self.learner.features(), &mut self.curves);
+        }
+        let curves = &self.curves;
+        let curved = |w: &[f64]| curves.iter().map(|&(i, d)| d * w[i] * w[i]).sum::<f64>();
+        let (mut m, mut second) = ([0.0; 2 * LANES], [0.0; CANDIDATES]);
+        for (k, w) in self.learner.candidates().enumerate() {
+            (m[k], second[k]) = (z.x.dot(w), curved(w));
+        }
+        let played: f64 = m.iter().zip(&self.learner.scores.p).map(|(m, &p)| p as f64 * m).sum();
+        let curved_played = if curves.is_empty() { 0.0 } else { curved(&self.learner.played()) };
+        let loss = s * (self.loss.value(played, z.y) - 0.5 * curved_played);
+
+        // Score and learn.
+        let Eight { value, size, slope } = self.loss.eight(&m, z.y);
+        let mut row = RowLosses { value: [0.0; CANDIDATES], size: [0.0; CANDIDATES] };
+        row.value[..2 * LANES].copy_from_slice(&value);
+        row.size[..2 * LANES].copy_from_slice(&size);
+        row.correct(&second);
+        self.learner.learn(z, &row, regression, |k, w, g| {
+            z.x.add_to(s * slope[k], g);
+            curves.iter().for_each(|&(i, d)| g[i] -= s * d * w[i]);
+        });
+        Ok(Played { t: self.learner.rows, loss })
+    }
+}
+
+impl<P: AutoLoss> Learner for AutoProjected<P> {
+    fn scores(&self, x: Features<'_>, out: &mut [f64]) {
+        out[0] = self.learner.shares().map(|(w, p)| p * x.dot(w)).sum();
+    }
+
+    fn observe(&mut self, z: Row<'_>) -> Result<Played> {
+        self.learner.check(z)?;
+        self.learner.rows += 1;
+        if z.weight == 0.0 {
+            return Ok(Played { t: self.learner.rows, loss: 0.0 });
+        }
+        let Some(correction) = self.loss.correction() else { return self.round(z) };
+        let mut place = std::mem::take(&mut self.corrected);
+        let x = correction.values(z.x, &mut place);
+        let played = self.round(Row { x, ..z });
+        self.corrected = place;
+        played
+    }
+
+    fn played(&self) -> Vec<f64> {
+        self.learner.played()
+    }
+
+    fn rounds(&self) -> u64 {
+        self.learner.rows
+    }
+
+    fn save(&self) -> State {
+        self.learner.save()
+    }
+
+    fn load(&mut self, s: &State) -> Result<()> {
+        self.learner.load(s)
     }
 }

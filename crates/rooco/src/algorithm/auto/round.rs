@@ -1,6 +1,7 @@
 //! One round: a row from line 1 to line 5.
 
 use super::feature::Feature;
+use super::holdout::Role;
 use super::loss::{Bound, Eight, Quick};
 use super::pair::Pair;
 use super::read::Reading;
@@ -66,8 +67,13 @@ impl<P: AutoLoss> Auto<P> {
         let (regression, composite) = (self.loss.is_regression(), self.loss.is_composite());
         let corrects = self.loss.correction().is_some();
         self.signed |= s < 0.0 || composite;
-        let hold = self.signed && !composite && holdout::holds(self.t, self.seen);
-        let held = hold && holdout::is_held_out(z.x);
+        let (hold, held) = match self.role {
+            Some(role) => (true, role == Role::Score),
+            None => {
+                let hold = self.signed && !composite && holdout::holds(self.t, self.seen);
+                (hold, hold && holdout::is_held_out(z.x))
+            }
+        };
         if self.second.is_some() && (self.signed || z.x.dim() > second_order::MAX_FEATURES) {
             self.without_second_order();
         }
