@@ -48,6 +48,29 @@ fn a_regression_and_a_classification_end_to_end() {
     assert_eq!(ok(d, &["predict", "c.model", "new.csv"]).lines().count(), 50);
 }
 
+/// The default on a domain: one score, K scores, and corrected features; the weights that are written out are in the ball.
+#[test]
+fn the_default_keeps_to_a_domain_whatever_the_loss() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    write(d, "r.csv", &table(3000, false, 1));
+    write(d, "c.csv", &table(3000, true, 2));
+    for (file, more) in [
+        ("r.csv", &["--loss", "squared"][..]),
+        ("r.csv", &["--loss", "squared", "--feature-noise", "x1=0.1"]),
+        ("c.csv", &["--loss", "softmax"]),
+        ("c.csv", &["--loss", "softmax", "--randomised-response", "0.2"]),
+    ] {
+        let common = ["fit", file, "--target", "y", "--drop", "w", "-m", "m", "--domain", "ball:0.7", "--json"];
+        let s = summary(&ok(d, &[&common[..], more].concat()));
+        assert_eq!(s["rows"], 3000, "{more:?}");
+        let shown: Value = serde_json::from_str(&ok(d, &["show", "m", "--json", "--top", "0"])).unwrap();
+        let weights = shown["weights"].as_array().unwrap().iter().flat_map(|w| w["weights"].as_array().unwrap());
+        let squares = weights.map(|w| w.as_f64().unwrap().powi(2)).sum::<f64>();
+        assert!(squares.sqrt() <= 0.7 + 1e-9 && squares.sqrt() > 0.5, "{more:?}: {squares}");
+    }
+}
+
 /// Two classes by two scores: another loss with the same minimum, so the same classes up to rows near the border.
 #[test]
 fn softmax_takes_two_classes() {
@@ -58,14 +81,7 @@ fn softmax_takes_two_classes() {
         let accuracy = |loss: &str| {
             let common =
                 ["fit", "c.csv", "--target", "y", "--drop", "w", "-m", "c.model", "--json", "--holdout", "0.2", "--l2", "0.01"];
-            let text = ok(
-                d,
-                &[
-                    &common[..],
-                    &["--loss", loss, "--domain", if algorithm == "auto" { "none" } else { "ball:20" }, "--algorithm", algorithm],
-                ]
-                .concat(),
-            );
+            let text = ok(d, &[&common[..], &["--loss", loss, "--domain", "ball:20", "--algorithm", algorithm]].concat());
             let s = summary(&text);
             assert!((s["baseline"].as_f64().unwrap() - 2f64.ln()).abs() < 0.01, "{s}");
             let eval: Value = serde_json::from_str(&ok(d, &["eval", "c.model", "c.csv", "--json"])).unwrap();
