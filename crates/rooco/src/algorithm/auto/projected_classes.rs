@@ -6,7 +6,7 @@ use super::{CANDIDATES, LANES};
 use crate::algorithm::{Learner, Played};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
-use crate::loss::Softmax;
+use crate::loss::{Softmax, class_of};
 use crate::row::{Features, Row};
 use crate::state::State;
 
@@ -70,10 +70,8 @@ impl Learner for AutoClassesProjected {
     fn observe(&mut self, z: Row<'_>) -> Result<Played> {
         self.learner.check(z)?;
         let (k, s, (a, b)) = (self.k, z.weight, self.parts);
-        if !(z.y >= 0.0 && z.y < k as f64 && z.y.fract() == 0.0) {
-            return Err(Error::Constant { name: "the class", value: z.y, must: "a whole number from 0 to K-1" });
-        }
-        let y = z.y as usize;
+        let wrong = Error::Constant { name: "the class", value: z.y, must: "a whole number from 0 to K-1" };
+        let y = class_of(z.y, k).ok_or(wrong)?;
         self.learner.rows += 1;
         if s == 0.0 {
             return Ok(Played { t: self.learner.rows, loss: 0.0 });
