@@ -66,7 +66,7 @@ fn rows_without_an_intercept_feature_do_no_harm_to_the_second_order_candidate() 
     assert!(learner.shares()[8] == 1.0, "{:?}", learner.shares());
 }
 
-/// While the second-order candidate is played alone the lanes see one row in eight; the first negative weight drops it, and they go on alone.
+/// While the second-order candidate is played alone the lanes see one row in sixteen; the first negative weight drops it, and they go on alone.
 #[test]
 fn a_late_negative_weight_finds_lanes_that_have_learned() {
     let (train, test) = generate_split(Kind::Dense, 12_000, 2000, 8, false, 5);

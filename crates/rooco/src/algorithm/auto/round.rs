@@ -17,7 +17,7 @@ use crate::row::{Features, Row};
 /// Records of 64 bytes that the fast part of a processor's cache holds, roughly.
 const MANY_RECORDS: usize = 4096;
 /// While the second-order candidate is played alone, the lanes see one row in so many.
-const AWAKE: u64 = 8;
+const AWAKE: u64 = 16;
 
 /// φ' at the four iterates.
 #[derive(Clone, Copy)]
