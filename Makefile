@@ -15,6 +15,7 @@ fmt:
 
 lint:
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
+	$(CARGO) clippy --package rooco -- -D warnings  # the library alone, as a service embeds it
 
 unit:
 	$(CARGO) test --workspace --all-features

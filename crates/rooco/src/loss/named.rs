@@ -155,6 +155,7 @@ macro_rules! with_pointwise {
         }
     };
 }
+#[cfg(feature = "files")]
 pub(crate) use with_pointwise;
 
 impl LossSpec {
