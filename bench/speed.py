@@ -171,15 +171,15 @@ def in_memory(data, sets):
         pin = lambda: os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
         env = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
         return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True, preexec_fn=pin, env=env).stdout
-    lines = ["| set | rooco plain | scikit-learn SGD | times | rooco sgd (poly3 average) | scikit-learn SGD, averaged | times | rooco default rule |", "|---|---|---|---|---|---|---|---|"]
+    lines = ["| set | rooco plain | scikit-learn SGD | times | rooco sgd (poly3 average) | scikit-learn SGD, averaged | times | rooco default rule | one AdaGrad | times |", "|---|---|---|---|---|---|---|---|---|---|"]
     for name in sets:
         own = {w[1]: float(w[2]) for w in (l.split() for l in output([ROOT / "target/release/examples/in_memory", name]).splitlines())}
         rival = [float(output([data / "venv/bin/python", "-c", IN_MEMORY, name, kind])) for kind in ("last", "average")]
-        lines.append(f"| {name} | {own['plain']:.0f} | {rival[0]:.0f} | {rival[0] / own['plain']:.1f} | {own['sgd']:.0f} | {rival[1]:.0f} | {rival[1] / own['sgd']:.1f} | {own['auto']:.0f} |")
+        lines.append(f"| {name} | {own['plain']:.0f} | {rival[0]:.0f} | {rival[0] / own['plain']:.1f} | {own['sgd']:.0f} | {rival[1]:.0f} | {rival[1] / own['sgd']:.1f} | {own['auto']:.0f} | {own['adagrad']:.0f} | {own['auto'] / own['adagrad']:.1f} |")
         print(lines[-1], flush=True)
     return ["## Speed in memory", "", "    python3 bench/speed.py", "",
             "CPU nanoseconds a row, best of 3, one core, rows of the shapes of the section \"Speed\" in memory. rooco observes row by row; "
-            "scikit-learn gets the whole array in one `partial_fit`.", ""] + lines
+            "scikit-learn gets the whole array in one `partial_fit`. The last column is the cost of the default rule in AdaGrads (crates/rooco/examples/adagrad).", ""] + lines
 
 
 def replace(text, title, lines):

@@ -1,17 +1,21 @@
 //! The inner loop alone: one pass over rows in memory, row by row, CPU time per row.
 //!
 //! ```text
-//! cargo run --release --example in_memory [-- a|b|c [rows [plain|sgd|auto]]]
+//! cargo run --release --example in_memory [-- a|b|c [rows [plain|sgd|auto|adagrad]]]
 //! ```
 //!
 //! The shapes are those of bench/speed.py: a is 20 dense columns (squared loss), b 100 dense columns (logistic), c 75 of 50,000
-//! (logistic). `plain` plays the last iterate, `sgd` the poly3 average, `auto` is the no-tuning default.
+//! (logistic). `plain` plays the last iterate, `sgd` the poly3 average, `auto` is the no-tuning default,
+//! `adagrad` one plain AdaGrad to compare it with.
 
-use rooco::algorithm::{Auto, Cap, Curvature, Task, ogd, sgd};
+mod adagrad;
+
+use adagrad::AdaGrad;
+use rooco::algorithm::{Auto, AutoLoss, Cap, Curvature, Task, ogd, sgd};
 use rooco::domain::WholeSpace;
-use rooco::loss::{Linear, Logistic, Squared};
+use rooco::loss::{Linear, Logistic, Pointwise, Squared};
 use rooco::rng::{Purpose, Random};
-use rooco::{Learner, Loss, Result, Row};
+use rooco::{Learner, Result, Row};
 
 fn cpu_seconds() -> f64 {
     // utime and stime in ticks of 1/100 s; the name in field 2 may contain blanks.
@@ -58,31 +62,42 @@ impl Data {
     }
 }
 
-fn measure(set: &str, name: &str, data: &Data, make: &dyn Fn() -> Result<Box<dyn Learner>>) -> Result<()> {
+/// Learns from a row and returns its loss.
+type Observe = Box<dyn FnMut(Row<'_>) -> Result<f64>>;
+
+fn observing(mut learner: impl Learner + 'static) -> Observe {
+    Box::new(move |z| Ok(learner.observe(z)?.loss))
+}
+
+fn measure(set: &str, name: &str, data: &Data, make: &dyn Fn() -> Result<Observe>) -> Result<()> {
     if std::env::args().nth(3).is_some_and(|only| only != name) {
         return Ok(());
     }
     let rows = data.y.len();
     let mut best = f64::INFINITY;
     for _ in 0..3 {
-        let mut learner = make()?;
+        let mut observe = make()?;
         let started = cpu_seconds();
         let mut total = 0.0;
         for i in 0..rows {
-            total += learner.observe(data.row(i))?.loss;
+            total += observe(data.row(i))?;
         }
         assert!(total.is_finite());
         best = best.min(cpu_seconds() - started);
     }
-    println!("{set}  {name:<6} {:>8.1} ns/row  {:>6.2} M rows/s", 1e9 * best / rows as f64, rows as f64 / best / 1e6);
+    println!("{set}  {name:<7} {:>8.1} ns/row  {:>6.2} M rows/s", 1e9 * best / rows as f64, rows as f64 / best / 1e6);
     Ok(())
 }
 
-fn run(set: &str, data: &Data, loss: impl Loss + Copy + 'static, beta: f64, auto: &dyn Fn() -> Box<dyn Learner>) -> Result<()> {
-    let task = move || Task::new(loss, WholeSpace);
-    measure(set, "plain", data, &move || Ok(Box::new(ogd(task(), beta, 1.0)?)))?;
-    measure(set, "sgd", data, &move || Ok(Box::new(sgd(task(), Curvature::new(beta, beta / 1e4)?, Cap::InverseBeta)?)))?;
-    measure(set, "auto", data, &|| Ok(auto()))
+fn run<P: AutoLoss + Pointwise + Copy + 'static>(set: &str, data: &Data, loss: P, beta: f64) -> Result<()> {
+    let task = move || Task::new(Linear(loss), WholeSpace);
+    measure(set, "plain", data, &move || Ok(observing(ogd(task(), beta, 1.0)?)))?;
+    measure(set, "sgd", data, &move || Ok(observing(sgd(task(), Curvature::new(beta, beta / 1e4)?, Cap::InverseBeta)?)))?;
+    measure(set, "auto", data, &move || Ok(observing(Auto::new(loss))))?;
+    measure(set, "adagrad", data, &move || {
+        let mut learner = AdaGrad::new(loss);
+        Ok(Box::new(move |z| Ok(learner.observe(z)?.loss)))
+    })
 }
 
 fn main() -> Result<()> {
@@ -90,13 +105,13 @@ fn main() -> Result<()> {
     let wanted = arguments.first().map_or("abc", String::as_str);
     let rows = |default: usize| arguments.get(1).and_then(|r| r.parse().ok()).unwrap_or(default);
     if wanted.contains('a') {
-        run("a", &Data::new(rows(1_000_000), 20, 20, false), Linear(Squared), 40.0, &|| Box::new(Auto::new(Squared)))?;
+        run("a", &Data::new(rows(1_000_000), 20, 20, false), Squared, 40.0)?;
     }
     if wanted.contains('b') {
-        run("b", &Data::new(rows(500_000), 100, 100, true), Linear(Logistic), 50.0, &|| Box::new(Auto::new(Logistic)))?;
+        run("b", &Data::new(rows(500_000), 100, 100, true), Logistic, 50.0)?;
     }
     if wanted.contains('c') {
-        run("c", &Data::new(rows(400_000), 75, 50_000, true), Linear(Logistic), 40.0, &|| Box::new(Auto::new(Logistic)))?;
+        run("c", &Data::new(rows(400_000), 75, 50_000, true), Logistic, 40.0)?;
     }
     Ok(())
 }

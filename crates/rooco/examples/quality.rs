@@ -4,17 +4,19 @@
 //! or `adagrad`, `adagrad:squared`: one plain AdaGrad with step 0.5 and max-scaled features, to compare CPU time with.
 //! Prepared files are described in `prepared/mod.rs`.
 
+mod adagrad;
 mod prepared;
 
 use std::fs;
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use adagrad::AdaGrad;
 use prepared::Table;
-use rooco::algorithm::{Auto, AutoClasses, AutoLoss, Played};
+use rooco::Learner;
+use rooco::algorithm::{Auto, AutoClasses, AutoLoss};
 use rooco::loss::{Logistic, NoisyLabels, Pointwise, Squared};
 use rooco::rng::{Purpose, Random};
-use rooco::{Learner, Row};
 
 /// CPU time of this process where Linux tells it, else the wall clock: other programs must not enter the figure.
 fn cpu_seconds() -> f64 {
@@ -56,53 +58,8 @@ fn run<P: AutoLoss>(
     Ok(())
 }
 
-/// What a single learner costs: one AdaGrad with step 0.5 and features scaled by their maximum, f32, one record a feature. It takes any row that
-/// the default learner takes (new features, weights, numbers that are not finite) and returns the loss of its prediction, like that one.
-struct AdaGrad<P> {
-    loss: P,
-    /// w, G and the largest value of each feature.
-    table: Vec<[f32; 4]>,
-    rows: u64,
-}
-
-impl<P: Pointwise> AdaGrad<P> {
-    fn observe(&mut self, row: Row<'_>) -> rooco::Result<Played> {
-        self.rows += 1;
-        let bad = |what: &str, value| Err(rooco::Error::NonFinite { row: self.rows, what: what.into(), value });
-        if !(row.y * row.weight).is_finite() {
-            return bad("the target or the weight", row.y * row.weight);
-        }
-        if row.x.values().iter().fold(false, |bad, v| bad | !v.is_finite()) {
-            return bad("a feature", f64::NAN);
-        }
-        if row.x.dim() > self.table.len() {
-            self.table.resize(row.x.dim(), [0.0; 4]);
-        }
-        let rooco::Features::Sparse { index, value } = row.x else { return bad("not a sparse row", f64::NAN) };
-        let mut m = 0.0;
-        for (&i, &v) in index.iter().zip(value) {
-            let [w, _, scale, _] = &mut self.table[i as usize];
-            let v = v as f32;
-            if v.abs() > *scale {
-                *w *= *scale / v.abs();
-                *scale = v.abs();
-            }
-            m += *w * v;
-        }
-        let loss = row.weight * self.loss.value(m as f64, row.y);
-        let slope = (row.weight * self.loss.slope(m as f64, row.y)) as f32;
-        for (&i, &v) in index.iter().zip(value) {
-            let [w, squares, scale, _] = &mut self.table[i as usize];
-            let g = slope * v as f32;
-            *squares += g * g;
-            *w -= 0.5 * g / (*scale * (*squares + 1e-30).sqrt());
-        }
-        Ok(Played { t: self.rows, loss })
-    }
-}
-
 fn run_adagrad<P: Pointwise>(loss: P, train: &Table, order: &[u32]) -> rooco::Result<()> {
-    let mut learner = AdaGrad { loss, table: Vec::new(), rows: 0 };
+    let mut learner = AdaGrad::new(loss);
     let mut progressive = 0.0;
     let (start, clock) = (cpu_seconds(), Instant::now());
     for &t in order {
