@@ -133,12 +133,18 @@ def test_ctrl_c_stops_a_pass_and_leaves_the_estimator(regression):
     model = OnePassRegressor().fit(x, y)
     before = model.model_.to_bytes()
     x, y = np.tile(x, (700, 1)), np.tile(y, 700)
+    # A shell starts its background jobs deaf to Ctrl-C; the test must not depend on who started it.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     started = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        for _ in range(100):
-            model.fit(x, y)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            for _ in range(100):
+                model.fit(x, y)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, handler)
     assert time.monotonic() - started < 5
     assert model.n_features_in_ == 4
     assert model.model_.to_bytes() == before or model.report_["rows"] == len(x)
