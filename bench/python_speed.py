@@ -61,9 +61,9 @@ def measure(rows, repeat):
         "sgd, constants given": best(lambda: OnePassRegressor(algorithm="sgd", beta=60.0, lambda_=0.5, order_test=False).fit(x, y)),
     }
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak) / 1024
-    lines.append(("scikit-learn SGDRegressor, one pass", "fit", sgd / rows, 1.0))
-    lines.append(("scikit-learn SGDRegressor, one pass, shuffled (its default)", "fit", shuffled / rows, sgd / shuffled))
-    lines += [(f"rooco {name}", "fit", t / rows, sgd / t) for name, t in ours.items()]
+    lines.append(("scikit-learn SGDRegressor, one pass (as it comes: it shuffles)", "fit", shuffled / rows, 1.0))
+    lines.append(("scikit-learn SGDRegressor, one pass, shuffle=False", "fit", sgd / rows, shuffled / sgd))
+    lines += [(f"rooco {name}", "fit", t / rows, shuffled / t) for name, t in ours.items()]
     slow, quick = 2000, 50_000
     theirs = best(one_by_one(SGDRegressor(), slow)) / slow
     mine = best(one_by_one(OnePassRegressor(), quick)) / quick
@@ -71,7 +71,7 @@ def measure(rows, repeat):
     lines.append(("rooco default", "partial_fit, a row a call", mine, theirs / mine))
     print(f"{rows:,} x 20 float64, {platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, scikit-learn {sklearn.__version__}; "
           f"best of {repeat}. Peak memory grew by {grown:.0f} MiB over all of rooco's fits ({x.nbytes / 2**20:.0f} MiB of data).\n")
-    print("| learner | call | CPU ns/row | rows/s | x scikit-learn |\n|---|---|---|---|---|")
+    print("| learner | call | CPU ns/row | rows/s | x scikit-learn as it comes |\n|---|---|---|---|---|")
     for name, call, seconds, ratio in lines:
         print(f"| {name} | {call} | {seconds * 1e9:,.0f} | {1 / seconds:,.0f} | {ratio:.2f} |")
 

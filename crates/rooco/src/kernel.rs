@@ -183,11 +183,12 @@ fn in_fours(index: &[u32], value: &[f64], add: &mut impl FnMut(usize, u32, f64))
 #[inline]
 pub(crate) fn sparse_axpy_2(c: [f64; 2], index: &[u32], value: &[f64], v: &mut [f64], q: &mut [f64]) {
     let q = &mut q[..v.len()];
-    for (&i, &x) in index.iter().zip(value) {
+    let mut add = |_: usize, i: u32, x: f64| {
         let i = i as usize;
         v[i] += c[0] * x;
         q[i] += c[1] * x;
-    }
+    };
+    in_fours(index, value, &mut add);
 }
 
 #[cfg(test)]
