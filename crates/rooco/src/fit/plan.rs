@@ -81,7 +81,8 @@ impl Plan {
 /// What can be said of the default algorithm.
 const AUTO_PROMISE: &str = "no theorem of the paper covers this rule. Known: each of its lanes is AdaGrad, with its regret bound \
      if every row is convex, and the average over its 9 candidates costs at most (ln 9)/rate for bounded losses without the \
-     discount. Everything else is measured: the progressive loss above was paid on rows before they were learned from. What is \
+     discount. Neither holds once the second-order candidate is played alone (at most 256 features, no negative weight): the \
+     lanes then see one row in 16. Everything else is measured: the progressive loss above was paid on rows before they were learned from. What is \
      certain about this very run: --certify. A bound before the run: --guarantee";
 
 /// The loss that the options and the target ask for.

@@ -79,7 +79,7 @@ const RARE: f32 = 8.0;
 /// Once a negative weight has been seen: candidates far worse than the best in absolute loss are not played (score.rs), two
 /// lanes shrink so that the order of a row and its partner does not matter (feature.rs), and while features are many only one
 /// x in eight is scored, and not learned from (holdout.rs). For d ≤ 256 and weights that are not negative a ninth candidate
-/// uses second-order information (second_order.rs); once it is the best it is played alone, and the others see one row in eight.
+/// uses second-order information (second_order.rs); once it is the best it is played alone, and the others see one row in sixteen.
 ///
 /// *Guarantee*: none of the paper's theorems covers this rule. Each lane is AdaGrad with its regret bound if all rows are
 /// convex; everything else is measured, see `docs/default.md`.
