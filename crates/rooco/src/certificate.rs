@@ -18,6 +18,12 @@ use crate::error::{Error, Result};
 use crate::kernel::dot;
 use crate::linalg::Symmetric;
 
+/// A gap as it may be used: never negative (v = w is allowed, so what rounding leaves below zero is zero), and infinite if it is not a
+/// number. `f64::max` alone would turn NaN into a gap of 0: certainty out of nothing.
+pub(crate) fn certain(gap: f64) -> f64 {
+    if gap.is_nan() { f64::INFINITY } else { gap.max(0.0) }
+}
+
 /// **9a.** For w in W, F λ-strongly convex on W, g = ∇F(w) and v = Π(w - g/λ):
 ///
 /// gap(w) = ⟨g, w - v⟩ - (λ/2)‖w - v‖², and 0 ≤ F(w) - F* ≤ gap(w) ≤ ‖g‖²/(2λ), ‖w - w*‖² ≤ 2·gap(w)/λ.
@@ -25,13 +31,12 @@ use crate::linalg::Symmetric;
 /// Proof: F* ≥ F(w) + min over v in W of ⟨g, v - w⟩ + (λ/2)‖v - w‖², and that projection is the minimiser. It is the best bound
 /// that g and λ allow, with equality when the Hessian is λI. Infinite unless λ > 0.
 pub fn gap_strong(domain: &dyn Domain, lambda: f64, w: &[f64], g: &[f64]) -> f64 {
-    if lambda <= 0.0 || lambda.is_nan() {
+    if lambda <= 0.0 || lambda.is_nan() || w.iter().chain(g).any(|v| v.is_nan()) {
         return f64::INFINITY;
     }
     let mut v: Vec<f64> = w.iter().zip(g).map(|(w, g)| w - g / lambda).collect();
     domain.project(&mut v);
-    // Never negative: v = w is allowed, so what rounding leaves below zero is zero.
-    w.iter().zip(&v).zip(g).map(|((w, v), g)| g * (w - v) - 0.5 * lambda * (w - v) * (w - v)).sum::<f64>().max(0.0)
+    certain(w.iter().zip(&v).zip(g).map(|((w, v), g)| g * (w - v) - 0.5 * lambda * (w - v) * (w - v)).sum())
 }
 
 /// **9b.** The same for any curvature μ along the segments of W from w: F(v) ≥ F(w) + ⟨g, v - w⟩ + (μ/2)‖v - w‖² gives
@@ -45,8 +50,12 @@ pub fn gap_curvature(domain: &dyn Domain, mu: f64, w: &[f64], g: &[f64]) -> f64 
     if mu > 0.0 {
         return gap_strong(domain, mu, w, g);
     }
+    // Some domains look at the signs of g only, or not at all.
+    if mu.is_nan() || w.iter().chain(g).any(|v| v.is_nan()) {
+        return f64::INFINITY;
+    }
     let downhill: Vec<f64> = g.iter().map(|g| -g).collect();
-    domain.curved_support(&downhill, -mu, w).max(0.0)
+    certain(domain.curved_support(&downhill, -mu, w))
 }
 
 /// **9b in the metric of the curvature.** If F - ½wᵀCw is convex on W (C the mean of the rows' minorants, the Hessian for quadratics),
@@ -58,6 +67,9 @@ pub fn gap_curvature(domain: &dyn Domain, mu: f64, w: &[f64], g: &[f64]) -> f64 
 /// positive definite.
 pub fn gap_metric(c: &Symmetric, lambda: f64, slack: f64, radius: f64, g: &[f64]) -> f64 {
     let scale = (0..c.dim()).map(|i| c.at(i, i).abs()).fold(0.0, f64::max).max(-lambda);
+    if !(scale.is_finite() && (0..c.dim()).all(|i| c.at(i, i).is_finite())) {
+        return f64::INFINITY;
+    }
     let grid = (1..=14).map(|k| scale * 10f64.powi(-k)).filter(|_| radius.is_finite());
     let mut best = f64::INFINITY;
     for extra in std::iter::once(0.0).chain(grid) {
@@ -114,7 +126,7 @@ pub fn gradient_mapping(w: &[f64], w_plus: &[f64], eta: f64, lambda: f64) -> f64
         return f64::INFINITY;
     }
     let moved: f64 = w.iter().zip(w_plus).map(|(a, b)| (a - b) * (a - b)).sum();
-    (0.5 / lambda - 0.5 * eta).max(0.0) * moved / (eta * eta)
+    certain((0.5 / lambda - 0.5 * eta).max(0.0) * moved / (eta * eta))
 }
 
 /// **9e.** Σ f(w_t; z_t) - T·F(w) + T·gap(w): the realised regret Σ f(w_t; z_t) - T·F* is at most this, for every algorithm and
@@ -153,7 +165,7 @@ pub fn subsample_error(n: u64, rows: u64, g_w: f64, sigma: Option<f64>, delta: f
 /// because ⟨g - ĝ, w - v⟩ ≤ e²/(2θλ) + (θλ/2)‖w - v‖². The best of several θ, and of (‖ĝ‖ + e)²/(2λ), which holds on every W.
 /// It is true with the probability with which e is.
 pub fn gap_subsample(domain: &dyn Domain, lambda: f64, w: &[f64], g_hat: &[f64], e: f64) -> f64 {
-    if lambda <= 0.0 || lambda.is_nan() {
+    if lambda <= 0.0 || lambda.is_nan() || e.is_nan() || g_hat.iter().any(|g| g.is_nan()) {
         return f64::INFINITY;
     }
     let free = (dot(g_hat, g_hat).sqrt() + e).powi(2) / (2.0 * lambda);

@@ -77,6 +77,7 @@ pub mod shuffle;
 pub mod state;
 pub mod step;
 pub mod stream;
+pub mod sum;
 pub mod testing;
 pub mod weights;
 pub mod words;

@@ -46,7 +46,7 @@ impl Metric {
         let inverse = h.inverse()?;
         let size: f64 = w.iter().zip(&scale).map(|(w, s)| (w * s) * (w * s)).sum();
         let scaled: Vec<f64> = g.iter().zip(&scale).map(|(g, s)| g / s).collect();
-        let decrement = (1.0 + SLACK) * inverse.form(Features::Dense(&scaled)).max(0.0).sqrt();
+        let decrement = (1.0 + SLACK) * root(inverse.form(Features::Dense(&scaled)));
         let cost = if epsilon == 0.0 { 0.0 } else { 0.5 * epsilon * (1.0 + SLACK) * 9.0 * size };
         // A model of zeros has nothing to be twice as large as.
         (epsilon == 0.0 || dot(w, w) > 0.0).then_some(Metric { scale, inverse, decrement, cost })
@@ -56,7 +56,7 @@ impl Metric {
     pub fn length(&self, x: Features<'_>) -> f64 {
         let (index, value): (Vec<u32>, Vec<f64>) =
             x.iter().filter(|(_, v)| *v != 0.0).map(|(i, v)| (i as u32, v / self.scale[i])).unzip();
-        self.inverse.form(Features::Sparse { index: &index, value: &value }).max(0.0).sqrt()
+        root(self.inverse.form(Features::Sparse { index: &index, value: &value }))
     }
 
     /// The gap of a quadratic with this Hessian: ½gᵀA⁻¹g.
@@ -81,4 +81,9 @@ impl Metric {
         }
         "the set of those at most twice as large as this one, each weight in the unit of its feature,".into()
     }
+}
+
+/// √x, where what rounding leaves below zero is zero, and NaN is no bound at all.
+fn root(x: f64) -> f64 {
+    certificate::certain(x).sqrt()
 }

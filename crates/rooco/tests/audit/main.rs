@@ -5,6 +5,7 @@ mod certificates_hold;
 mod certified_after_the_run;
 mod curvature;
 mod minimum_is_certified;
+mod nothing_follows_from_nan;
 mod order_detection;
 mod order_false_alarms;
 mod order_of_real_files;
