@@ -70,11 +70,11 @@ fn the_model_written_out_predicts_the_same_bits() {
             if classes {
                 let mut a = Auto::new(Logistic);
                 a.load(&l.save()).unwrap();
-                a.model()
+                a.rule()
             } else {
                 let mut a = Auto::new(Squared);
                 a.load(&l.save()).unwrap();
-                a.model()
+                a.rule()
             }
         };
         for t in 0..train.len() {
