@@ -14,7 +14,7 @@ fn case<P: AutoLoss + Clone>(loss: P, kind: Kind, regression: bool, negative: f6
     let train = train.with_partners(1.0 + minus, -minus, &mut Random::new(seed, Purpose::Test));
     let (learner, losses) = run(loss.clone(), &train);
     assert!(losses.iter().all(|l| l.is_finite()), "{} {kind:?} {negative} {seed}", loss.name());
-    assert!(learner.rule().weights.iter().all(|w| w.is_finite()));
+    assert!(learner.model().weights.iter().all(|w| w.is_finite()));
     held_out(&learner, &loss, &test) / constant(&loss, &test)
 }
 

@@ -70,11 +70,11 @@ fn the_model_written_out_predicts_the_same_bits() {
             if classes {
                 let mut a = Auto::new(Logistic);
                 a.load(&l.save()).unwrap();
-                a.rule()
+                a.model()
             } else {
                 let mut a = Auto::new(Squared);
                 a.load(&l.save()).unwrap();
-                a.rule()
+                a.model()
             }
         };
         for t in 0..train.len() {

@@ -33,7 +33,7 @@ fn the_target_does_not_leak_into_the_progressive_loss() {
 fn predictions_clamp_at_the_range_of_the_training_rows() {
     let train = generate(Kind::Dense, 2000, 4, false, 1);
     let (learner, _) = run(Squared, &train);
-    let model = learner.rule();
+    let model = learner.model();
     for i in 0..3 {
         let largest = train.value.iter().map(|v| v[i].abs()).fold(0.0, f64::max);
         assert!(model.limits[i] >= largest, "training rows are never clamped");
@@ -186,10 +186,10 @@ fn odd_streams_stay_finite() {
         for regression in [false, true] {
             let (finite, losses) = if regression {
                 let (l, losses) = run(Squared, stream);
-                (stream.rows().all(|z| l.predict(z.x).is_finite()) && l.rule().weights.iter().all(|w| w.is_finite()), losses)
+                (stream.rows().all(|z| l.predict(z.x).is_finite()) && l.model().weights.iter().all(|w| w.is_finite()), losses)
             } else {
                 let (l, losses) = run(Logistic, stream);
-                (stream.rows().all(|z| l.predict(z.x).is_finite()) && l.rule().weights.iter().all(|w| w.is_finite()), losses)
+                (stream.rows().all(|z| l.predict(z.x).is_finite()) && l.model().weights.iter().all(|w| w.is_finite()), losses)
             };
             let bad = losses.iter().position(|l| !l.is_finite());
             assert!(finite && bad.is_none(), "{name}, regression {regression}: {bad:?}");
@@ -227,7 +227,7 @@ fn l2_makes_weights_small_and_zero_l2_changes_no_bit() {
         learn_all(&mut learner, &stream);
         learner
     };
-    let norm = |l: &Auto<Logistic>| l.rule().weights.iter().map(|w| w * w).sum::<f64>().sqrt();
+    let norm = |l: &Auto<Logistic>| l.model().weights.iter().map(|w| w * w).sum::<f64>().sqrt();
     let (none, some, large) = (learn(0.0), learn(0.1), learn(1e4));
     assert_eq!(none.save(), run(Logistic, &stream).0.save());
     assert!(
@@ -251,7 +251,7 @@ fn l2_finds_the_ridge_solution() {
         learner.observe(Row::dense(&[x], 2.0 * x + 0.1 * r.normal())).unwrap();
     }
     // E x² = 1: w = 2/(1 + 0.5).
-    let w = learner.rule().weights[0];
+    let w = learner.model().weights[0];
     assert!((w - 2.0 / 1.5).abs() < 0.04, "{w}");
 }
 
