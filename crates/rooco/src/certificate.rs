@@ -20,7 +20,7 @@ use crate::linalg::Symmetric;
 
 /// A gap as it may be used: never negative (v = w is allowed, so what rounding leaves below zero is zero), and infinite if it is not a
 /// number. `f64::max` alone would turn NaN into a gap of 0: certainty out of nothing.
-pub(crate) fn certain(gap: f64) -> f64 {
+pub fn certain(gap: f64) -> f64 {
     if gap.is_nan() { f64::INFINITY } else { gap.max(0.0) }
 }
 

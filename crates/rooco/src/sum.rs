@@ -73,7 +73,7 @@ impl FromIterator<f64> for Sum {
 
 /// A vector of such sums, with Σ|·| beside each: what its rounding is proportional to.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SumVector {
+pub struct SumVector {
     high: Vec<f64>,
     low: Vec<f64>,
     absolute: Vec<f64>,

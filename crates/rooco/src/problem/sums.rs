@@ -11,7 +11,7 @@ use crate::sum::Sum;
 const MAX_SQUARES: f64 = 2e9;
 
 /// Sums over the rows so far. The number of features may grow.
-pub(crate) struct Sums {
+pub struct Sums {
     rows: u64,
     /// T, if it is known beforehand.
     expected: Option<u64>,
@@ -222,7 +222,7 @@ impl Matrices {
 
 /// How far an eigenvalue of a mean over T rows can be from the true one: the entries are sums of T products, each rounded, added with
 /// compensation; then the solver. `scale` is at least the mean of the absolute eigenvalues of the rows.
-pub(crate) fn eigenvalue_error(d: usize, rows: u64, scale: f64) -> f64 {
+pub fn eigenvalue_error(d: usize, rows: u64, scale: f64) -> f64 {
     8.0 * (d as f64 + 4.0) * (1.0 + rows as f64 * f64::EPSILON) * f64::EPSILON * scale
 }
 
