@@ -80,14 +80,17 @@ pub struct SumVector {
 }
 
 impl SumVector {
+    /// d sums of nothing.
     pub fn zeros(d: usize) -> Self {
         SumVector { high: vec![0.0; d], low: vec![0.0; d], absolute: vec![0.0; d] }
     }
 
+    /// Keeps the first sums, or adds sums of nothing.
     pub fn resize(&mut self, d: usize) {
         [&mut self.high, &mut self.low, &mut self.absolute].into_iter().for_each(|v| v.resize(d, 0.0));
     }
 
+    /// Adds a number to sum i.
     #[inline]
     pub fn add_at(&mut self, i: usize, x: f64) {
         let (s, lost) = two_sum(self.high[i], x);

@@ -249,7 +249,8 @@ impl Audit {
         let (lambda, exact) = (geometry.lambda, geometry.mean.dim() == dim);
         let diameter = domain.diameter();
         // A direction of negative curvature is a proof, whoever finds it.
-        let proved = self.loss.is_quadratic() && (exact || lanczos.is_some_and(|e| l2 + e.lo < 0.0));
+        // A curvature that is not a number proves nothing.
+        let proved = self.loss.is_quadratic() && lambda.is_finite() && (exact || lanczos.is_some_and(|e| l2 + e.lo < 0.0));
         let verdict = match (lambda >= 0.0, proved) {
             (true, _) => Verdict::Convex,
             (false, true) => Verdict::NotConvex { l2: round_up(l2 - lambda) },
@@ -356,6 +357,9 @@ fn gradient_sum(loss: &dyn Loss, v: &[f64], rows: &mut dyn Again, out: &mut [f64
 
 /// Three digits, rounded up, and a thousandth more: to be typed in.
 fn round_up(l2: f64) -> f64 {
+    if !l2.is_finite() {
+        return f64::INFINITY;
+    }
     let unit = 10f64.powf((1.001 * l2).log10().floor() - 2.0);
     let rounded = (1.001 * l2 / unit).ceil() * unit;
     // 0.30000000000000004 is 0.3.

@@ -61,7 +61,7 @@ impl Certified {
                 short(self.counts.weight)
             ));
         }
-        self.gap.is_infinite().then(|| "none, because no gap could be certified".into())
+        self.why_no_gap().map(|why| format!("none, because no gap could be certified: {why}"))
     }
 
     /// The certificate, and the regret of the run that made the model if these are its rows.
@@ -77,7 +77,13 @@ impl Certified {
             "lambda": self.lambda,
             "local_lambda": self.local_lambda,
             "gap": finite(self.gap),
+            "gap_at_least": self.at_least,
+            "lower_bound": finite(self.lower_bound()),
+            "value_error": finite(self.value_error),
             "against": self.against,
+            "everywhere": self.set.everywhere,
+            "why_no_gap": self.why_no_gap(),
+            "why_not_smaller": self.why_not_smaller(),
             "regret": if why.is_none() { finite(self.regret(about.progressive_loss)) } else { None },
             "why_no_regret": why,
         })

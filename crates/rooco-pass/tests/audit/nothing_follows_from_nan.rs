@@ -22,7 +22,8 @@ fn no_gap_is_certified_from_a_number_that_is_none() {
     for domain in &domains {
         let d = domain.as_ref();
         for mu in [1.0, 0.0, -1.0] {
-            let bad = [gap_curvature(d, nan, &w, &g), gap_curvature(d, mu, &w, &[nan, 1.0]), gap_curvature(d, mu, &[nan, 0.0], &g)];
+            let bad =
+                [gap_curvature(d, nan, &w, &g), gap_curvature(d, mu, &w, &[nan, 1.0]), gap_curvature(d, mu, &[nan, 0.0], &g)];
             assert_eq!(bad, [f64::INFINITY; 3], "{} {mu}", d.name());
         }
         assert_eq!(gap_strong(d, 1.0, &w, &[1.0, nan]), f64::INFINITY);
@@ -53,7 +54,8 @@ fn columns_of_very_different_size_give_no_false_certainty() {
     let mut r = Random::new(21, Purpose::Test);
     let mut finite = 0;
     for trial in 0..60 {
-        let sizes: Vec<f64> = (0..6).map(|k| if k == 0 { 1.0 } else { 10f64.powf(r.uniform() * [3.0, 4.0, 150.0][trial % 3]) }).collect();
+        let sizes: Vec<f64> =
+            (0..6).map(|k| if k == 0 { 1.0 } else { 10f64.powf(r.uniform() * [3.0, 4.0, 150.0][trial % 3]) }).collect();
         let rows: Vec<(Vec<f64>, f64)> = (0..200)
             .map(|_| {
                 let x: Vec<f64> = sizes.iter().map(|s| s * r.normal()).collect();
@@ -76,7 +78,12 @@ fn columns_of_very_different_size_give_no_false_certainty() {
         };
         let better = std::iter::once(1.5 / sizes[0]).chain([0.0; 5]).collect::<Vec<_>>();
         let missing = mean(&w) - mean(&better);
-        assert!(missing.is_nan() || c.gap >= missing, "trial {trial}: certified {}, and {missing} is missing; {}", c.gap, c.against);
+        assert!(
+            missing.is_nan() || c.gap >= missing,
+            "trial {trial}: certified {}, and {missing} is missing; {}",
+            c.gap,
+            c.against
+        );
         assert!(c.gap.is_infinite() || c.lambda.is_finite(), "trial {trial}: gap {} with λ = {}", c.gap, c.lambda);
         assert!(c.gap.is_finite() || c.why_no_gap().is_some(), "trial {trial}: no reason");
         finite += u32::from(c.gap.is_finite());

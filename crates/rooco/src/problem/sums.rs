@@ -85,8 +85,8 @@ impl Sums {
         self.features
     }
 
-    /// Adds a row.
-    pub fn add(&mut self, loss: &dyn Loss, domain: &dyn Domain, z: Row<'_>) {
+    /// Adds a row; returns its G and β.
+    pub fn add(&mut self, loss: &dyn Loss, domain: &dyn Domain, z: Row<'_>) -> RowConstants {
         self.rows += 1;
         let RowConstants { g, beta } = loss.constants(domain, z);
         // `f64::max` forgets a NaN: a bound that is not a number is no bound.
@@ -103,17 +103,18 @@ impl Sums {
         if self.features * self.outputs > self.most {
             self.matrices = None;
         }
-        let Some(m) = &mut self.matrices else { return };
+        let found = RowConstants { g, beta };
+        let Some(m) = &mut self.matrices else { return found };
         if self.features >= m.room {
             // Ahead of the need, so that features that arrive one by one do not copy the matrices each time.
             m.grow((self.features + self.features / 4 + 1).min(self.most / self.outputs + 1), self.outputs);
         }
         loss.minorant(domain, z, 1.0, &mut m.mean);
         m.signs_known = m.signs_known && loss.negative_curvature(domain, z, 1.0, &mut m.negative);
-        let Some(squares) = &mut m.squares else { return };
+        let Some(squares) = &mut m.squares else { return found };
         // What a loss adds before it says that it does not offer squares is not used: the first row decides.
         if m.spent == 0.0 && loss.squared_curvature(domain, z, 1.0, squares) {
-            return;
+            return found;
         }
         if m.spent == 0.0 {
             *squares = Symmetric::compensated(m.mean.dim());
@@ -122,11 +123,12 @@ impl Sums {
         m.spent += cost;
         if m.spent.max(cost * self.expected.unwrap_or(0) as f64) > MAX_SQUARES {
             m.squares = None;
-            return;
+            return found;
         }
         let mut a = Symmetric::zeros(m.mean.dim());
         loss.minorant(domain, z, 1.0, &mut a);
         squares.add(1.0, &a.squared());
+        found
     }
 
     /// True if matrices were kept to the end.
@@ -148,7 +150,7 @@ impl Sums {
         // (β_z + l2)² in the mean.
         let beta_square = beta_squares / t + 2.0 * l2 * beta_sum / t + l2 * l2;
         let nonconvex = self.nonconvex_beta.value() / t;
-        let mut squares = None;
+        let (mut squares, mut negative_diagonal) = (None, Vec::new());
         let (mean, lo, hi, n) = match self.matrices {
             Some(m) => {
                 let fit = |mut a: Symmetric| {
@@ -170,8 +172,13 @@ impl Sums {
                     mean.add_identity(l2);
                 }
                 let (lo, hi) = mean.extreme_eigenvalues();
-                let most = |n: Symmetric| fit(n).extreme_eigenvalues().1;
-                let n = if m.signs_known { Some(most(m.negative)).filter(|n| !n.is_nan()).map_or(f64::INFINITY, |n| n.max(0.0)) } else { f64::INFINITY };
+                let n = if m.signs_known {
+                    let negative = fit(m.negative);
+                    negative_diagonal = (0..d).map(|i| negative.at(i, i)).collect();
+                    negative.extreme_eigenvalues().1.max(0.0)
+                } else {
+                    f64::INFINITY
+                };
                 (mean, lo, hi, n)
             }
             // No Hessian of a row falls below -β_z.
@@ -201,7 +208,7 @@ impl Sums {
             offer(beta * (1.0 + 2.0 * n / lambda), Rule::Signed);
             offer(beta_rms * beta_rms / lambda, Rule::Smooth);
         }
-        Geometry { g, beta, beta_rms, beta_mean, lambda, lambda_max: hi, l: best.0, rule: best.1, mean }
+        Geometry { g, beta, beta_rms, beta_mean, lambda, lambda_max: hi, l: best.0, rule: best.1, mean, negative_diagonal }
     }
 }
 
