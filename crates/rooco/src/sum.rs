@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_million_tenths_are_a_hundred_thousand() {
-        let (plain, sum) = (0..1_000_000).fold((0.0, Sum::default()), |(p, mut s), _| {
+        let (plain, sum) = (0..1_000_000).fold((0.0f64, Sum::default()), |(p, mut s), _| {
             s.add(0.1);
             (p + 0.1, s)
         });

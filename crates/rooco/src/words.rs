@@ -102,6 +102,6 @@ mod tests {
 
     #[test]
     fn thousands_are_grouped() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(super::thousands), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
     }
 }

@@ -193,6 +193,11 @@ impl Audit {
 
     /// The next row.
     pub fn observe(&mut self, z: Row<'_>) -> Result<()> {
+        self.observe_imputed(z, &[])
+    }
+
+    /// The next row, some of whose coordinates (ascending) were filled in from rows before: the order test does not look at them.
+    pub fn observe_imputed(&mut self, z: Row<'_>, imputed: &[u32]) -> Result<()> {
         check_row(self.counts.rows + 1, z)?;
         self.counts.add(z);
         self.sums.add(&self.loss, self.domain.as_ref(), z);
@@ -208,11 +213,13 @@ impl Audit {
                 None
             }
             Some(Frozen::Done(model, loss, scores)) => {
-                model.scores(z.x, scores);
+                let mut known = Vec::new();
+                let x = without(z.x, imputed, &mut known);
+                model.scores(x, scores);
                 Some(loss.value(&Outputs(scores, scores.len()), Row { x: Features::Dense(&[1.0]), ..z }))
             }
         };
-        self.order.observe(z, loss);
+        self.order.observe_imputed(z, loss, imputed);
         Ok(())
     }
 
@@ -331,6 +338,18 @@ impl Audit {
             },
         )?;
         Ok(offered.get().then_some(found))
+    }
+}
+
+/// x with zeros in these coordinates.
+fn without<'a>(x: Features<'a>, imputed: &[u32], known: &'a mut Vec<f64>) -> Features<'a> {
+    if imputed.is_empty() {
+        return x;
+    }
+    known.extend(x.iter().map(|(i, v)| if imputed.binary_search(&(i as u32)).is_ok() { 0.0 } else { v }));
+    match x {
+        Features::Dense(_) => Features::Dense(known),
+        Features::Sparse { index, .. } => Features::Sparse { index, value: known },
     }
 }
 

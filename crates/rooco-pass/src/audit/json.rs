@@ -42,7 +42,7 @@ impl AuditReport {
             "g": finite(g.g), "beta": g.beta, "beta_rms": g.beta_rms, "lambda": g.lambda, "lambda_is_exact": self.exact,
             "lanczos": lanczos, "l": finite(g.l), "kappa": finite(self.kappa()), "diameter": finite(self.diameter),
             "convex": convex, "convexity_is_certain": certain, "l2_needed": l2,
-            "order": {"random": self.order.random_order(), "row": self.order.crossed(), "text": self.order.to_string(), "scores": scores},
+            "order": {"verdict": self.order.verdict().name(), "random": self.order.verdict().random(), "row": self.order.crossed(), "text": self.order.to_string(), "scores": scores},
             "guarantees": guarantees, "advice": self.advice(),
         })
     }

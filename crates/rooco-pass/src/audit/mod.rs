@@ -14,4 +14,4 @@ mod report;
 pub use certify::{Certified, Certifier, SampleCertified, Set, certify};
 pub use constants::{Again, Audit, AuditReport, Counts, Verdict};
 pub use optimum::{Optimum, optimum};
-pub use order::{OrderOptions, OrderReport, OrderTest};
+pub use order::{OrderOptions, OrderReport, OrderTest, OrderVerdict};
