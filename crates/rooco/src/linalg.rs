@@ -99,7 +99,7 @@ impl Symmetric {
     /// The matrix whose [`entries`](Self::entries) these are; `None` unless their number is a square.
     pub fn restored(entries: &[f64]) -> Option<Self> {
         let d = entries.len().isqrt();
-        (d * d == entries.len()).then(|| Symmetric { d, a: entries.to_vec() })
+        (d * d == entries.len()).then(|| Symmetric { d, a: entries.to_vec(), lost: Vec::new() })
     }
 
     /// Adds c to entry (i, j) and, if i ≠ j, to (j, i).
