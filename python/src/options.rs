@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use rooco::algorithm::{Algorithm, Memory, Settings};
-use rooco::draw::Keep;
 use rooco::guarantee::Constant;
 use rooco::loss::Correction;
+use rooco::replay::Keep;
 use rooco::{Error, Result};
 use rooco_data::stream::{self, BadRows, Format, Labels, Missing, Schema, TargetKind};
 use rooco_pass::fit;

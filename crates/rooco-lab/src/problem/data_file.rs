@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rooco::draw::Past;
+use rooco::Rows;
 use rooco::loss::{Base, LossSpec};
 use rooco::rng::{Purpose, Random};
 use rooco::{Error, Result};
@@ -61,7 +61,7 @@ impl DataFile {
     pub fn build(&self, t: u64, seed: u64) -> Result<Instance> {
         let options = Options { target: self.target.clone(), weight: self.weight.clone(), ..Options::default() };
         let mut stream = open(&[Input::File(self.path.clone())], &options)?;
-        let mut all = Past::default();
+        let mut all = Rows::default();
         let (mut d, mut largest) = (0, 0.0f64);
         while let Some(z) = stream.next()? {
             d = d.max(z.x.dim());
@@ -73,7 +73,7 @@ impl DataFile {
             return Err(Error::Unsupported(format!("{path} has {n} rows, fewer than T = {t}; lower `t`")));
         }
         let scale = if self.normalise && largest > 0.0 { 1.0 / largest } else { 1.0 };
-        let mut rows = Past::default();
+        let mut rows = Rows::default();
         let mut x = vec![0.0; d];
         for i in Random::new(seed, Purpose::Data).order(all.len()).into_iter().take(t as usize) {
             let mut z = all.get(i as usize);

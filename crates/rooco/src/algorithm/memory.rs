@@ -1,8 +1,9 @@
 //! What happens to past rows in algorithms that replay them.
 
 use super::Unbiased;
-use crate::draw::{Doubling, Draw, Draws, Keep, Sample};
+use crate::draw::{Doubling, Draw, Draws, Sample};
 use crate::error::{Error, Result};
+use crate::replay::Keep;
 
 /// What happens to past rows in algorithms that replay them.
 #[derive(Clone, Debug, PartialEq, Eq)]

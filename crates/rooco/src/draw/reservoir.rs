@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::draws::{Replays, Rule};
-use super::{AllRows, DiskStore, Draw, Drawn, Draws, HeldRows, HeldStore, Keep, MemoryStore, Store};
+use super::{Draw, Drawn};
 use crate::error::{Error, Result};
+use crate::replay::{AllRows, DiskStore, Draws, HeldRows, HeldStore, Keep, MemoryStore, Replays, Rule, Store};
 use crate::row::Row;
 use crate::state::State;
 

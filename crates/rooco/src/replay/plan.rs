@@ -6,8 +6,8 @@
 //! holds the slot in which the row waits.
 
 use super::draws::{BLOCK, Replays};
-use super::prefetch::prefetch;
 use crate::error::{Error, Result};
+use crate::kernel::prefetch;
 
 /// A later round replays this round's row.
 const NEEDED: u32 = 1;

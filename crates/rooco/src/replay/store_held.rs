@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::draws::BLOCK;
-use super::prefetch::{prefetch, prefetch_at};
-use super::{Past, Replays, Store};
+use super::{Replays, Store};
 use crate::error::{Error, Result};
+use crate::kernel::{prefetch, prefetch_at};
 use crate::row::{Features, Row};
+use crate::rows::Rows;
 use crate::state::State;
 
 /// Rows in the order of the stream, all of them in memory.
@@ -18,7 +19,7 @@ pub trait HeldRows: Send + Sync {
     fn rows(&self) -> usize;
 }
 
-impl HeldRows for Past {
+impl HeldRows for Rows {
     #[inline]
     fn row(&self, j: usize) -> Row<'_> {
         self.get(j)

@@ -3,8 +3,8 @@
 //! Streams of dense rows of one width, the usual case, take one array with a fixed stride. All other rows go to arrays of
 //! size classes, four to an octave, so that at most a fifth of a slot is empty.
 
-use super::prefetch::prefetch_at;
 use crate::error::{Error, Result};
+use crate::kernel::prefetch_at;
 use crate::row::{Features, Row};
 
 /// No slot: the end of a list of free slots. Those lists lie in the free slots themselves.
