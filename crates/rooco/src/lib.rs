@@ -81,7 +81,7 @@ pub mod weights;
 pub mod words;
 
 pub use domain::Domain;
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, Result};
 pub use feed::{Feed, Recipe};
 pub use gradient::Gradient;
 pub use learner::{Learner, Played, Save};

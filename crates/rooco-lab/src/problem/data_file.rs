@@ -44,7 +44,7 @@ impl DataFile {
         rooco::domain::parse(&self.domain, None)?;
         self.path = folder.join(&self.path);
         if !self.path.exists() {
-            return Err(Error::Unsupported(format!("there is no file {}", self.path.display())));
+            return Err(Error::Option(format!("there is no file {}", self.path.display())));
         }
         Ok(self)
     }
@@ -52,7 +52,7 @@ impl DataFile {
     fn spec(&self) -> Result<LossSpec> {
         let base = Base::parse(&self.loss, 2)?;
         if base.outputs() != 1 {
-            return Err(Error::Unsupported("the lab takes losses with one score a row".into()));
+            return Err(Error::Combination("the lab takes losses with one score a row".into()));
         }
         Ok(LossSpec { base, correction: None, l2: self.l2 })
     }
@@ -70,7 +70,7 @@ impl DataFile {
         }
         if (all.len() as u64) < t {
             let (path, n) = (self.path.display(), all.len());
-            return Err(Error::Unsupported(format!("{path} has {n} rows, fewer than T = {t}; lower `t`")));
+            return Err(Error::Option(format!("{path} has {n} rows, fewer than T = {t}; lower `t`")));
         }
         let scale = if self.normalise && largest > 0.0 { 1.0 / largest } else { 1.0 };
         let mut rows = Rows::default();

@@ -315,7 +315,7 @@ impl Audit {
                         Ok(())
                     })?;
                     if seen != self.counts.rows {
-                        return Err(Error::Unsupported(format!(
+                        return Err(Error::Data(format!(
                             "the rows were to be read again, and there were {seen} instead of {}: the data changed meanwhile",
                             self.counts.rows
                         )));

@@ -35,7 +35,7 @@ impl Memory {
 
     pub(super) fn refused(&self) -> Error {
         let what = if let Memory::Sample(_) = self { "a bounded sample of the past" } else { "a horizon that doubles" };
-        Error::Unsupported(format!(
+        Error::Combination(format!(
             "{what} goes with the reservoir draw only, not with the mixture; choose reservoir-sgd or provable"
         ))
     }

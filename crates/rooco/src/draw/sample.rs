@@ -98,9 +98,9 @@ impl Draw for Sample {
     fn load(&mut self, state: &State) -> Result<()> {
         let (rounds, round, rows) = (state.count("rounds")?, state.u64("round")?, Rows::load(&state.part("past."))?);
         if rounds > self.horizon || round.len() != rows.len() || rows.len() as u64 != rounds.min(self.size as u64) {
-            return Err(Error::Unsupported(
-                "the saved sample has another size: it belongs to other settings, or is damaged".into(),
-            ));
+            return Err(Error::State {
+                what: "the saved sample has another size: it belongs to other settings, or is damaged".into(),
+            });
         }
         self.rounds = rounds;
         self.rows = round.iter().enumerate().map(|(j, &s)| Kept { s, row: [rows.get(j)].into_iter().collect() }).collect();

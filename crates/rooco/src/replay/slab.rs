@@ -71,7 +71,7 @@ fn number(next: usize) -> Result<u32> {
     u32::try_from(next)
         .ok()
         .filter(|&n| n < NONE / 2)
-        .ok_or_else(|| Error::Unsupported("more than 2³¹ rows would be held in memory at once; keep them on disk instead".into()))
+        .ok_or_else(|| Error::Limit("more than 2³¹ rows would be held in memory at once; keep them on disk instead".into()))
 }
 
 /// y, weight, x of each row, one after the other.
@@ -103,7 +103,7 @@ impl DenseRows {
             // The plan knows how many rows will wait at once: no growing, no copies. Pages count once they are touched.
             let size = self.expected.checked_mul(self.stride);
             if size.is_none_or(|size| self.value.try_reserve_exact(size).is_err()) {
-                return Err(Error::Unsupported(format!(
+                return Err(Error::Limit(format!(
                     "there is no room for {} waiting rows of {} numbers; keep them on disk instead",
                     self.expected,
                     x.len()

@@ -48,9 +48,11 @@ impl Store for AllRows {
         if self.past.len() as u64 == t {
             return Ok(());
         }
-        Err(Error::Unsupported(format!(
-            "the checkpoint was made after {t} rows and holds {}: it is damaged; start again, or from an earlier one",
-            self.past.len()
-        )))
+        Err(Error::State {
+            what: format!(
+                "the checkpoint was made after {t} rows and holds {}: it is damaged; start again, or from an earlier one",
+                self.past.len()
+            ),
+        })
     }
 }

@@ -56,12 +56,12 @@ impl DiskStore {
     pub fn new(replays: Replays, directory: impl Into<PathBuf>, memory: usize) -> Result<Self> {
         let directory = directory.into();
         if memory < LEAST_MEMORY {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::Limit(format!(
                 "{memory} bytes of memory are too few for a store on disk; give at least {LEAST_MEMORY}"
             )));
         }
         if replays.horizon() >> ROUND_BITS != 0 {
-            return Err(Error::Unsupported(format!("T = {} exceeds the 2⁴⁰ rounds of a store on disk", replays.horizon())));
+            return Err(Error::Limit(format!("T = {} exceeds the 2⁴⁰ rounds of a store on disk", replays.horizon())));
         }
         let lock_path = directory.join(LOCK);
         let used_before = lock_path.exists();
@@ -169,10 +169,10 @@ impl Store for DiskStore {
     #[inline]
     fn replay(&mut self, t: u64) -> Result<Option<(u64, Row<'_>)>> {
         let Some(s) = self.replays.at(t)? else { return Ok(None) };
-        let lost = || {
-            Error::Unsupported(format!(
+        let lost = || Error::State {
+            what: format!(
                 "round {t} needs row {s}, which is not among the waiting rows: an earlier write failed or the checkpoint is damaged"
-            ))
+            ),
         };
         let Some(Queues { rows, .. }) = self.queues.as_mut().filter(|_| !self.failed) else { return Err(lost()) };
         let place = rows.advance(t)?;

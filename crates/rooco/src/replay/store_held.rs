@@ -87,7 +87,7 @@ impl<R: HeldRows> Store for HeldStore<R> {
         let held = self.rows.row(t as usize - 1);
         // Comparing all of x would cost as much as the copy that this store avoids.
         if held.y.to_bits() != z.y.to_bits() || held.weight.to_bits() != z.weight.to_bits() {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::Data(format!(
                 "row {t} of the stream is not row {t} of the held rows; give them in the same order, or let the store copy what it needs"
             )));
         }

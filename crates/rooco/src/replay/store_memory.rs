@@ -63,8 +63,8 @@ impl Store for MemoryStore {
     #[inline]
     fn replay(&mut self, t: u64) -> Result<Option<(u64, Row<'_>)>> {
         let Some((s, last)) = self.plan.replay(t) else { return Ok(None) };
-        let slot = self.plan.slot(s).ok_or_else(|| {
-            Error::Unsupported(format!("round {t} needs row {s}, which the saved state does not have: the checkpoint is damaged"))
+        let slot = self.plan.slot(s).ok_or_else(|| Error::State {
+            what: format!("round {t} needs row {s}, which the saved state does not have: the checkpoint is damaged"),
         })?;
         self.release = last.then_some((s, slot));
         Ok(Some((s, self.slab.get(slot))))
@@ -99,9 +99,9 @@ impl Store for MemoryStore {
     fn load(&mut self, t: u64, state: &State) -> Result<()> {
         let (waiting, rows) = (state.u64("round")?, Rows::load(state)?);
         if waiting.len() != rows.len() || waiting.iter().any(|&s| s == 0 || s > t) {
-            return Err(Error::Unsupported(
-                "the saved rows and their rounds do not fit together: the checkpoint is damaged".into(),
-            ));
+            return Err(Error::State {
+                what: "the saved rows and their rounds do not fit together: the checkpoint is damaged".into(),
+            });
         }
         self.plan = Plan::new(&mut self.replays)?;
         self.slab = Slab::with_capacity(self.plan.peak_live_rows());
