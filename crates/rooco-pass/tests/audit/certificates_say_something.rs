@@ -3,7 +3,7 @@
 
 use rooco::Row;
 use rooco::domain::{Ball, Domain, WholeSpace};
-use rooco::draw::Past;
+use rooco::rows::Rows;
 use rooco::loss::{Base, LossSpec};
 use rooco::rng::{Purpose, Random};
 use rooco_pass::audit::{Certified, certify};
@@ -11,8 +11,8 @@ use rooco_pass::audit::{Certified, certify};
 /// Rows as plain numbers: x, y, weight.
 type Plain = Vec<(Vec<f64>, f64, f64)>;
 
-fn past(rows: &Plain) -> Past {
-    let mut past = Past::default();
+fn past(rows: &Plain) -> Rows {
+    let mut past = Rows::default();
     rows.iter().for_each(|(x, y, weight)| past.push(Row::dense(x, *y).weighted(*weight)));
     past
 }
@@ -199,14 +199,14 @@ fn census_models_are_certified_within_a_factor_of_three() {
         ..Default::default()
     };
     let mut stream = rooco_data::stream::open(&[rooco_data::stream::Input::File(file.into())], &options).unwrap();
-    let mut all = Past::default();
+    let mut all = Rows::default();
     while let Some(z) = stream.next().unwrap() {
         all.push(z);
     }
     let mut r = Random::new(32, Purpose::Test);
     let chosen = &r.order(all.len())[..40_000];
     for kind in ["plain", "alone", "twins"] {
-        let mut rows = Past::default();
+        let mut rows = Rows::default();
         for &i in chosen {
             let z = all.get(i as usize);
             match kind {
@@ -241,7 +241,7 @@ fn census_models_are_certified_within_a_factor_of_three() {
 fn a_million_rows_do_not_round_the_minimum_away() {
     let t = 1_000_000;
     let (a, b) = ([0.1, 0.1 + 3e-7], [0.1, 0.1 - 3e-7]);
-    let mut rows = Past::default();
+    let mut rows = Rows::default();
     (0..t).for_each(|i| rows.push(if i % 2 == 0 { Row::dense(&a, 1.0) } else { Row::dense(&b, -1.0) }));
     for w in [vec![0.0, 0.0], vec![0.3, -0.2], vec![-1e3, 1e3], vec![-1.0 / 3e-7, 1.0 / 3e-7]] {
         let c = certify(&LossSpec::new(Base::Squared), "none", w.clone(), &mut rows).unwrap();
