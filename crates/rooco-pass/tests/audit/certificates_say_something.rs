@@ -3,9 +3,9 @@
 
 use rooco::Row;
 use rooco::domain::{Ball, Domain, WholeSpace};
-use rooco::rows::Rows;
 use rooco::loss::{Base, LossSpec};
 use rooco::rng::{Purpose, Random};
+use rooco::rows::Rows;
 use rooco_pass::audit::{Certified, certify};
 
 /// Rows as plain numbers: x, y, weight.

@@ -137,7 +137,10 @@ fn bad_options_are_refused() {
         OrderOptions { alpha: 1.0, ..Default::default() },
         OrderOptions { projections: 5, ..Default::default() },
         OrderOptions { calibration: 0, ..Default::default() },
-        OrderOptions { sampling: rooco_pass::audit::order::Sampling::Bursts { first: 0, length: 9, period: 8 }, ..Default::default() },
+        OrderOptions {
+            sampling: rooco_pass::audit::order::Sampling::Bursts { first: 0, length: 9, period: 8 },
+            ..Default::default()
+        },
     ] {
         assert!(OrderTest::new(1, options).is_err());
     }

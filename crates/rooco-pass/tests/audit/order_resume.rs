@@ -7,7 +7,11 @@ use rooco_pass::audit::{OrderOptions, OrderTest};
 
 #[test]
 fn save_and_load_equals_no_break() {
-    for sampling in [Sampling::EveryRow, Sampling::Bursts { first: 0, length: 20, period: 90 }, Sampling::Bursts { first: 3000, length: 20, period: 90 }] {
+    for sampling in [
+        Sampling::EveryRow,
+        Sampling::Bursts { first: 0, length: 20, period: 90 },
+        Sampling::Bursts { first: 3000, length: 20, period: 90 },
+    ] {
         let options = OrderOptions { calibration: 100, sampling, ..Default::default() };
         let feed = |test: &mut OrderTest, from: u64, to: u64| {
             for t in from..to {

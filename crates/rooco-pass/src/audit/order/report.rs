@@ -84,7 +84,8 @@ impl OrderVerdict {
 
 impl OrderReport {
     /// What the test cannot see.
-    pub const BLIND: &str = "not tested: rows that come again later in the same order, periods of more than 48 rows, very slow change";
+    pub const BLIND: &str =
+        "not tested: rows that come again later in the same order, periods of more than 48 rows, very slow change";
 
     /// One of three.
     pub fn verdict(&self) -> OrderVerdict {
