@@ -76,6 +76,7 @@ pub mod rows;
 mod rule;
 pub mod state;
 pub mod step;
+pub mod sum;
 pub mod testing;
 pub mod weights;
 pub mod words;

@@ -196,7 +196,7 @@ pub fn certify(model: &Model, data: &DataArguments, domain: Option<&str>, quiet:
     each_row(stream.as_mut(), "certifying", quiet, |z| certifier.observe(z))?;
     data.report(stream.as_ref());
     let mut certified = certifier.finish()?;
-    if certified.wants_second_pass() && data.can_be_read_again() {
+    while certified.wants_another_pass() && data.can_be_read_again() {
         let mut stream = open(model, data, Labels::Required)?;
         each_row(stream.as_mut(), "certifying, once more", quiet, |z| {
             certified.observe_again(z);

@@ -8,9 +8,10 @@ pub mod lanczos;
 mod metric;
 pub mod optimum;
 pub mod order;
+mod refine;
 mod report;
 
-pub use certify::{Certified, Certifier, SampleCertified};
+pub use certify::{Certified, Certifier, SampleCertified, Set, certify};
 pub use constants::{Again, Audit, AuditReport, Counts, Verdict};
 pub use optimum::{Optimum, optimum};
-pub use order::{OrderOptions, OrderReport, OrderTest};
+pub use order::{OrderOptions, OrderReport, OrderTest, OrderVerdict};

@@ -69,7 +69,7 @@ pub struct OrderFound {
 
 impl From<&OrderReport> for OrderFound {
     fn from(order: &OrderReport) -> Self {
-        OrderFound { random: Some(order.random_order()), row: order.crossed(), text: order.to_string() }
+        OrderFound { random: order.verdict().random(), row: order.crossed(), text: order.to_string() }
     }
 }
 

@@ -29,7 +29,7 @@ fn certify(spec: &LossSpec, set: &str, past: &Rows, w: &[f64]) -> Certified {
     let mut certifier = Certifier::new(spec.clone(), set, w.to_vec()).unwrap();
     (0..past.len()).for_each(|j| certifier.observe(past.get(j)).unwrap());
     let mut c = certifier.finish().unwrap();
-    if c.wants_second_pass() {
+    while c.wants_another_pass() {
         (0..past.len()).for_each(|j| c.observe_again(past.get(j)));
         c = c.refined();
     }

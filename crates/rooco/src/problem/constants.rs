@@ -65,6 +65,8 @@ pub struct Geometry {
     /// The mean of the curvatures that are certain: the Hessian of F for quadratics. 0×0 if there were too many coordinates for a
     /// matrix (never for a [`Problem`]); λ is then what the β of the rows that may be non-convex leaves.
     pub mean: Symmetric,
+    /// The diagonal of the mean of the rows' negative parts; empty if it is not known.
+    pub negative_diagonal: Vec<f64>,
 }
 
 impl<L: Loss> Problem<L> {

@@ -14,7 +14,8 @@ fn quoted(text: &str) -> Vec<&str> {
 
 /// A test program or one of its files, by its name alone.
 fn is_a_test(name: &str) -> bool {
-    let topics = ["rooco/tests/paper", "rooco/tests/learn", "rooco/tests/certificates", "rooco-pass/tests/audit", "rooco-lab/tests/lab"];
+    let topics =
+        ["rooco/tests/paper", "rooco/tests/learn", "rooco/tests/certificates", "rooco-pass/tests/audit", "rooco-lab/tests/lab"];
     topics.iter().any(|topic| root().join("crates").join(topic).join(format!("{name}.rs")).exists())
 }
 
