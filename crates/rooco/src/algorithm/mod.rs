@@ -22,6 +22,7 @@ mod convex;
 mod curvature;
 mod default_learner;
 mod fresh;
+mod insured;
 mod memory;
 mod ogd;
 mod provable;
@@ -41,6 +42,7 @@ pub use convex::{
 pub use curvature::{Cap, Curvature};
 pub use default_learner::default_learner;
 pub use fresh::{FrozenSteps, algorithm_2_prime, frozen_sgd, tau_prime};
+pub use insured::Insured;
 pub use memory::Memory;
 pub use ogd::{ogd, sgd, sgd_with_replacement};
 pub use provable::{Unbiased, mixture_sgd, provable, provable_from};
