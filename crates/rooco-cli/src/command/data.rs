@@ -9,7 +9,7 @@ use rooco_data::stream::{self, BadRows, Format, Input, Missing, Stream, TargetKi
 pub struct DataArguments {
     /// Files or patterns (`part-*.csv.gz`); `-` is standard input. libsvm, CSV, TSV, Vowpal Wabbit text, Parquet and Arrow IPC,
     /// plain, gzip or zstd, told apart by content.
-    #[arg(required = true, value_name = "DATA")]
+    #[arg(required = true, value_name = "DATA", value_hint = clap::ValueHint::FilePath)]
     pub data: Vec<String>,
 
     /// The format, if it cannot be told from the content: libsvm, csv, tsv, vw, parquet, arrow.

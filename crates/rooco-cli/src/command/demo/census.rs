@@ -17,7 +17,7 @@ use rooco_pass::metrics::Metrics;
 
 use crate::output::{Table, words};
 
-const CENSUS: &[u8] = include_bytes!("../../../../../data/acs-employment-ma.csv.gz");
+const CENSUS: &[u8] = include_bytes!("../../../data/acs-employment-ma.csv.gz");
 /// Chances that an employed person is recorded as not employed, and the other way round.
 const FLIPPED: (f64, f64) = (0.3, 0.1);
 /// The columns hold codes, except the age.
