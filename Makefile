@@ -3,12 +3,12 @@ CARGO ?= cargo
 
 TARGET ?= $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo test fmt lint unit doc python browser build
+.PHONY: demo test fmt lint unit doc package python browser build release
 
 demo:  ## build the program and run the main job on shipped data
 	$(CARGO) run --quiet --release --package rooco-cli -- demo
 
-test: fmt lint unit doc python browser  ## everything that CI runs
+test: fmt lint unit doc package python browser  ## everything that CI runs
 
 fmt:
 	$(CARGO) fmt --all --check
@@ -23,6 +23,9 @@ unit:
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 
+package:  ## the crates as they would be published: packed, unpacked, built, demo
+	.ci/package.sh $(TARGET)
+
 # The package as a user installs it, but with the profile of the tests above, so that what they built is used again.
 python:
 	python3 -m venv target/venv
@@ -36,3 +39,8 @@ browser:  ## the lab's reports in headless Chromium; installs it if it is missin
 
 build:
 	$(CARGO) build --release --package rooco-cli
+
+release:  ## what must hold before anything is published; publishes nothing
+	@! grep -n '^repository = .*\.example' Cargo.toml || { echo "give the repository its public address first" >&2; exit 1; }
+	@test -z "$$(git status --porcelain)" || { echo "there are changes that are not committed" >&2; exit 1; }
+	$(CARGO) publish --workspace --dry-run
