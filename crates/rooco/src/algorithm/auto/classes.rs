@@ -9,9 +9,10 @@ use super::saved::exactly;
 use super::scale::{Scale, exponent_of, power_of_two};
 use super::score::{RowLosses, Scores};
 use super::{CANDIDATES, FLUSH, LANES, RARE, WARM_UP, holdout, vector};
-use crate::algorithm::{Learner, Played};
 use crate::error::{Error, Result};
+use crate::learner::{Learner, Played, Save};
 use crate::loss::class_of;
+use crate::row::MAX_FEATURES;
 use crate::row::{Features, Row};
 use crate::rule::Rule;
 use crate::state::State;
@@ -24,6 +25,7 @@ use crate::state::State;
 pub struct AutoClasses {
     k: usize,
     rows: u64,
+    max_features: usize,
     t: u64,
     signed: bool,
     density: f64,
@@ -71,6 +73,7 @@ impl AutoClasses {
         Ok(AutoClasses {
             k: classes,
             rows: 0,
+            max_features: MAX_FEATURES,
             t: 0,
             signed: false,
             density: 0.0,
@@ -136,6 +139,7 @@ impl AutoClasses {
 
     fn check(&self, z: Row<'_>) -> Result<usize> {
         let row = self.rows + 1;
+        z.x.check(row, self.max_features)?;
         let bad = |what: String, value| Err(Error::NonFinite { row, what, value });
         if let Some((i, v)) = z.x.iter().find(|(_, v)| !v.is_finite()) {
             return bad(format!("feature {i}"), v);
@@ -434,16 +438,18 @@ impl Learner for AutoClasses {
         AutoClasses::model(self).into()
     }
 
-    fn played(&self) -> Vec<f64> {
-        AutoClasses::model(self).weights
-    }
-
     fn rounds(&self) -> u64 {
         self.rows
     }
 
+    fn set_max_features(&mut self, limit: usize) {
+        self.max_features = limit;
+    }
+}
+
+impl Save for AutoClasses {
     fn save(&self) -> State {
-        let mut s = State::default();
+        let mut s = State::of("auto for classes");
         let signed = self.signed as u64;
         s.put_u64("rounds", [self.rows]);
         s.put_u64(
@@ -464,6 +470,7 @@ impl Learner for AutoClasses {
     }
 
     fn load(&mut self, s: &State) -> Result<()> {
+        s.expect("auto for classes")?;
         let counts = exactly("counts", s.u64("counts")?, 8)?;
         exactly("classes", &vec![(); counts[0].min(1 << 20) as usize], self.k)?;
         let per_unit = s.u32("units_of_features")?;
@@ -481,7 +488,7 @@ impl Learner for AutoClasses {
         (scores.weight, scores.weight_squared, scores.n) = (sums[1], sums[2], counts[5]);
         let mut eta = [0.0; LANES];
         eta.copy_from_slice(exactly("eta", s.f32("eta")?, LANES)?);
-        let rows = s.counter("rounds")?;
+        let rows = s.count("rounds")?;
 
         // Everything is there: from here on nothing can fail.
         (self.rows, self.t, self.seen, self.signed) = (rows, counts[1], counts[2], counts[3] != 0);

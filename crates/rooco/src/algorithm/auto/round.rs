@@ -9,9 +9,9 @@ use super::scale::{exponent_of, power_of_two};
 use super::score::RowLosses;
 use super::sizes::Sizes;
 use super::{Auto, AutoLoss, CANDIDATES, LANES, holdout, second_order};
-use crate::algorithm::Played;
 use crate::draw::prefetch;
 use crate::error::{Error, Result};
+use crate::learner::Played;
 use crate::row::{Features, Row};
 
 /// Records of 64 bytes that the fast part of a processor's cache holds, roughly.
@@ -166,6 +166,7 @@ impl<P: AutoLoss> Auto<P> {
     #[inline(always)]
     fn check(&self, z: Row<'_>) -> Result<Sizes> {
         let row = self.rows + 1;
+        z.x.check(row, self.max_features)?;
         let bad = |what: String, value| Err(Error::NonFinite { row, what, value });
         let sizes = Sizes::of(z.x.values());
         if !sizes.finite {

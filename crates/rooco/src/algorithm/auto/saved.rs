@@ -26,7 +26,7 @@ pub(super) fn exactly<'a, T>(name: &str, values: &'a [T], n: usize) -> Result<&'
 
 impl<P: AutoLoss> Auto<P> {
     pub(super) fn to_state(&self) -> State {
-        let mut s = State::default();
+        let mut s = State::of("auto");
         let signed = self.signed as u64;
         s.put_u64("rounds", [self.rows]);
         s.put_u64("counts", [self.t, self.seen, signed, self.grid.next, self.scores.n, self.noise.0, self.clock.shift as u64]);
@@ -58,6 +58,7 @@ impl<P: AutoLoss> Auto<P> {
     }
 
     pub(super) fn restore(&mut self, s: &State) -> Result<()> {
+        s.expect("auto")?;
         let counts = exactly("counts", s.u64("counts")?, 7)?;
         let units = exactly("units", s.u64("units")?, 2)?;
         let sums = exactly("sums", s.f64("sums")?, 3)?;
@@ -89,7 +90,7 @@ impl<P: AutoLoss> Auto<P> {
         (scores.weight, scores.weight_squared, scores.n) = (sums[1], sums[2], counts[4]);
         let mut eta = [0.0; LANES];
         eta.copy_from_slice(exactly("eta", s.f32("eta")?, LANES)?);
-        let rows = s.counter("rounds")?;
+        let rows = s.count("rounds")?;
 
         // Everything is there: from here on nothing can fail.
         (self.rows, self.t, self.seen, self.signed) = (rows, counts[0], counts[1], counts[2] != 0);
