@@ -6,7 +6,7 @@
 use rooco_data::Stream;
 use rooco_data::shuffle::{ShuffleOptions, ShuffledRows};
 use rooco_data::stream::{Input, Missing, Options, TargetKind, open};
-use rooco_pass::audit::{OrderOptions, OrderReport, OrderTest};
+use rooco_pass::order::{OrderOptions, OrderReport, OrderTest};
 
 fn main() -> rooco::Result<()> {
     let args: Vec<String> = std::env::args().collect();

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::bound::{Bound, bounds};
 use crate::experiment::Experiment;
+use crate::file::{field, write};
 use crate::problem::Instance;
-use crate::report::{field, write};
 use crate::statistics::Mean;
 use crate::trial::{self, Outcome};
 

@@ -60,6 +60,7 @@ mod error;
 pub mod feed;
 pub mod gradient;
 pub mod guarantee;
+mod interval;
 pub mod kernel;
 mod learner;
 pub mod linalg;

@@ -3,8 +3,9 @@
 use rooco::algorithm::default_learner;
 use rooco_data::shuffle::{ShuffleOptions, ShuffledRows};
 use rooco_data::stream::{self, Input, Missing, Stream, TargetKind};
-use rooco_pass::audit::{Audit, OrderReport};
+use rooco_pass::audit::Audit;
 use rooco_pass::fit::FitOptions;
+use rooco_pass::order::OrderReport;
 
 fn order(stream: &mut dyn Stream) -> OrderReport {
     let spec = FitOptions::default().loss_spec(&stream.schema().target).unwrap();
