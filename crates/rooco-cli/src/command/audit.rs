@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use rooco::draw::Past;
+use rooco::Rows;
 use rooco_data::stream::{Labels, Missing, Stream};
 use rooco_pass::audit::{Again, Audit, AuditReport, Certified, Certifier, Optimum, SampleCertified, Verdict, optimum};
 use rooco_pass::fit::FitOptions;
@@ -174,15 +174,15 @@ fn each_row(
 }
 
 /// All rows, if they fit.
-fn in_memory(rows: &mut dyn Again, most: usize) -> Result<Option<Past>> {
-    let (mut past, mut bytes, mut fits) = (Past::default(), 0, true);
+fn in_memory(rows: &mut dyn Again, most: usize) -> Result<Option<Rows>> {
+    let (mut past, mut bytes, mut fits) = (Rows::default(), 0, true);
     rows.each(&mut |z| {
         bytes += 32 + 12 * z.x.values().len();
         fits = fits && bytes <= most;
         if fits {
             past.push(z);
         } else {
-            past = Past::default();
+            past = Rows::default();
         }
         Ok(())
     })?;
@@ -196,7 +196,7 @@ pub fn certify(model: &Model, data: &DataArguments, domain: Option<&str>, quiet:
     each_row(stream.as_mut(), "certifying", quiet, |z| certifier.observe(z))?;
     data.report(stream.as_ref());
     let mut certified = certifier.finish()?;
-    if certified.wants_second_pass() && data.can_be_read_again() {
+    while certified.wants_another_pass() && data.can_be_read_again() {
         let mut stream = open(model, data, Labels::Required)?;
         each_row(stream.as_mut(), "certifying, once more", quiet, |z| {
             certified.observe_again(z);

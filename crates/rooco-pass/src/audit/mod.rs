@@ -7,8 +7,9 @@ mod json;
 pub mod lanczos;
 mod metric;
 pub mod optimum;
+mod refine;
 mod report;
 
-pub use certify::{Certified, Certifier, SampleCertified};
+pub use certify::{Certified, Certifier, SampleCertified, Set, certify};
 pub use constants::{Again, Audit, AuditReport, Counts, Verdict};
 pub use optimum::{Optimum, optimum};

@@ -2,8 +2,8 @@
 
 use super::certify::Certifier;
 use super::constants::parse_domain;
+use rooco::Rows;
 use rooco::domain::Single;
-use rooco::draw::Past;
 use rooco::kernel::{axpy, dot};
 use rooco::linalg::Symmetric;
 use rooco::loss::{Loss, LossSpec};
@@ -39,7 +39,7 @@ impl Optimum {
 /// Minimises the mean loss of these rows over the domain, from `start`, until the certified gap is at most `tolerance`, or nothing
 /// gets better: Newton steps first, then projected gradients. The certificate is that of [`Certifier`], or of
 /// [`minimise`](rooco::minimise::minimise), whichever is better.
-pub fn optimum(spec: &LossSpec, domain: &str, rows: Past, start: &[f64], tolerance: f64) -> Result<Optimum> {
+pub fn optimum(spec: &LossSpec, domain: &str, rows: Rows, start: &[f64], tolerance: f64) -> Result<Optimum> {
     Error::positive("the tolerance", tolerance)?;
     let loss = spec.build()?;
     let features = (0..rows.len()).map(|j| loss.features(rows.get(j).x)).max().unwrap_or(0);
@@ -66,7 +66,7 @@ fn certified<L: Loss>(spec: &LossSpec, domain: &str, problem: &Problem<L>, w: Ve
     let mut certifier = Certifier::new(spec.clone(), domain, w.clone())?;
     problem.rows().try_for_each(|z| certifier.observe(z))?;
     let mut c = certifier.finish()?;
-    if c.wants_second_pass() {
+    while c.wants_another_pass() {
         problem.rows().for_each(|z| c.observe_again(z));
         c = c.refined();
     }

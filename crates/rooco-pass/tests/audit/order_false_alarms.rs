@@ -42,7 +42,7 @@ fn false_alarms_stay_below_alpha() {
     for (number, kind) in kinds.into_iter().enumerate() {
         let mut random = Random::stream(20, Purpose::Test, number as u64);
         let data = rows(kind, T, &mut random);
-        let sampling = if number % 2 == 0 { Sampling::EveryRow } else { Sampling::Bursts { length: 48, period: 64 } };
+        let sampling = if number % 2 == 0 { Sampling::EveryRow } else { Sampling::Bursts { first: 0, length: 48, period: 64 } };
         let options = OrderOptions { alpha, calibration: 100, sampling, ..Default::default() };
         let (mut alarms, mut reached_4) = (0, [0u32; 7]);
         for trial in 0..SHUFFLES {

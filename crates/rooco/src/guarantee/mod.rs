@@ -34,6 +34,8 @@ pub mod stability;
 
 use std::fmt;
 
+use crate::words::at_most;
+pub use crate::words::short;
 pub use constants::{Constant, Constants, Source};
 pub use convex::{
     Regularised, best_alpha_8a, best_alpha_8c, best_constant_step, corollary_alpha_fresh, corollary_alpha_reservoir,
@@ -115,16 +117,16 @@ impl Guarantee {
 impl fmt::Display for Guarantee {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.assumes.is_empty() { "regret" } else { "regret, estimated," };
-        write!(f, "{} ({}): {kind} ≤ {}", self.name, self.algorithm, short(self.value))?;
+        write!(f, "{} ({}): {kind} ≤ {}", self.name, self.algorithm, at_most(self.value))?;
         if !self.applies() {
             write!(f, ", which is only G·D·T, because")?;
             for (i, c) in self.failed().enumerate() {
                 write!(f, "{} {} does not hold: {}", if i == 0 { "" } else { ";" }, c.text, c.repair)?;
             }
         } else if self.is_vacuous() {
-            write!(f, ", which is only G·D·T; the theorem gives {}", short(self.bound))?;
+            write!(f, ", which is only G·D·T; the theorem gives {}", at_most(self.bound))?;
         } else if self.trivial.is_finite() {
-            write!(f, " (G·D·T = {})", short(self.trivial))?;
+            write!(f, " (G·D·T = {})", at_most(self.trivial))?;
         }
         write!(f, "\n    bound: {}\n    {}", self.statement, self.holds)?;
         if !self.assumes.is_empty() {
@@ -140,21 +142,6 @@ fn were(names: &[&str]) -> String {
         [one] => format!("{one} was"),
         [rest @ .., last] => format!("{} and {last} were", rest.join(", ")),
         [] => String::new(),
-    }
-}
-
-/// Four significant digits.
-pub fn short(x: f64) -> String {
-    let size = x.abs();
-    if x.is_infinite() {
-        "∞".into()
-    } else if x == 0.0 {
-        "0".into()
-    } else if !(1e-3..1e6).contains(&size) {
-        format!("{x:.3e}")
-    } else {
-        let digits = if size >= 1000.0 { 0 } else { 3 - (size.max(1e-3).log10().floor() as i32).min(3) };
-        format!("{x:.*}", digits.max(0) as usize)
     }
 }
 

@@ -64,6 +64,8 @@ pub struct Geometry {
     /// The mean of the curvatures that are certain: the Hessian of F for quadratics. 0×0 if there were too many coordinates for a
     /// matrix (never for a [`Problem`]); λ is then what the β of the rows that may be non-convex leaves.
     pub mean: Symmetric,
+    /// The diagonal of the mean of the rows' negative parts; empty if it is not known.
+    pub negative_diagonal: Vec<f64>,
 }
 
 impl<L: Loss> Problem<L> {
@@ -138,7 +140,7 @@ impl<L: Loss> Problem<L> {
     fn compute_geometry(&self) -> Result<Geometry> {
         let d = self.dim;
         if d > MAX_DIM {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::Limit(format!(
                 "the curvature of the sum is a {d}×{d} matrix, and at most {MAX_DIM} are computed; give λ yourself (an L2 term is one)"
             )));
         }

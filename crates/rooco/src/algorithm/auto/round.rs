@@ -9,8 +9,8 @@ use super::scale::{exponent_of, power_of_two};
 use super::score::RowLosses;
 use super::sizes::Sizes;
 use super::{Auto, AutoLoss, CANDIDATES, LANES, holdout, second_order};
-use crate::draw::prefetch;
 use crate::error::{Error, Result};
+use crate::kernel::prefetch;
 use crate::learner::Played;
 use crate::row::{Features, Row};
 
