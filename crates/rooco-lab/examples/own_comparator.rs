@@ -48,7 +48,7 @@ fn main() -> rooco::Result<()> {
     }));
     let folder = std::env::temp_dir().join("rooco-own-comparator");
     let _ = std::fs::remove_dir_all(&folder);
-    let results = run::run(&experiment, &folder, &run::Options::default(), &|_| {})?.expect("nothing stops it early");
+    let results = run::run(&experiment, &folder, &run::RunOptions::default(), &|_| {})?.expect("nothing stops it early");
     for c in &results.cells {
         println!("{:<18} T = {:<6} {:<20} {:>9.3} ± {:.3}", c.problem, c.t, c.algorithm, c.regret().mean, c.regret().se);
     }

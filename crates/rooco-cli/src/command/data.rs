@@ -87,9 +87,9 @@ impl DataArguments {
     }
 
     /// The options of the stream.
-    pub fn options(&self) -> Result<stream::Options> {
-        let defaults = stream::Options::default();
-        Ok(stream::Options {
+    pub fn options(&self) -> Result<stream::ReadOptions> {
+        let defaults = stream::ReadOptions::default();
+        Ok(stream::ReadOptions {
             format: self.format.as_deref().map(str::parse::<Format>).transpose()?,
             target: self.target.clone(),
             weight: self.weight.clone(),
@@ -113,11 +113,11 @@ impl DataArguments {
             Some("logistic" | "squared-hinge" | "smoothed-hinge") => TargetKind::TwoClasses,
             Some(other) => bail!("there is no loss `{other}`; choose one of {}", Base::NAMES),
         };
-        self.open(stream::Options { target_kind, ..self.options()? })
+        self.open(stream::ReadOptions { target_kind, ..self.options()? })
     }
 
     /// Opens the data with these options.
-    pub fn open(&self, options: stream::Options) -> Result<Box<dyn Stream>> {
+    pub fn open(&self, options: stream::ReadOptions) -> Result<Box<dyn Stream>> {
         Ok(stream::open(&self.inputs()?, &options)?)
     }
 

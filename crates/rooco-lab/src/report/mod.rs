@@ -8,7 +8,7 @@ mod paper_charts;
 mod svg;
 mod sweep;
 
-pub use chart::{Axis, Chart, Kind, Scale, Series};
+pub use chart::{Axis, Chart, ChartKind, Scale, Series};
 pub use data::{Curve, Point, ReportData};
 pub use html::html;
 pub use svg::draw as svg;

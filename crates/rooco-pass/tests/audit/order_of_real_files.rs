@@ -30,7 +30,7 @@ fn source_order_is_noticed_and_a_shuffle_repairs_it() {
         ("data/nhanes-2017-18.csv.gz", "bmi", "", true),
     ] {
         let path = format!("{}/../../{file}", env!("CARGO_MANIFEST_DIR"));
-        let options = stream::Options {
+        let options = stream::ReadOptions {
             target: Some(target.into()),
             target_kind: TargetKind::Guess,
             drop: if drop.is_empty() { Vec::new() } else { vec![drop.into()] },

@@ -80,7 +80,7 @@ pub fn run(seed: u64, out: &mut impl Write) -> Result<()> {
 }
 
 fn read() -> Result<Rows> {
-    let options = stream::Options {
+    let options = stream::ReadOptions {
         target: Some("employed".into()),
         drop: vec!["year".into()],
         categorical: CODES.iter().map(|c| (*c).to_owned()).collect(),
