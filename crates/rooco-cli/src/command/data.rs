@@ -69,6 +69,11 @@ fn parse_missing(text: &str) -> std::result::Result<Missing, String> {
 }
 
 impl DataArguments {
+    /// The same options for another file.
+    pub fn of(&self, path: &std::path::Path) -> Self {
+        DataArguments { data: vec![path.to_string_lossy().into_owned()], ..self.clone() }
+    }
+
     /// The files.
     pub fn inputs(&self) -> Result<Vec<Input>> {
         let mut inputs = Vec::new();

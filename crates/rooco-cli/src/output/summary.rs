@@ -36,9 +36,12 @@ pub fn about(model: &Model) -> String {
         line("negative weights", format!("{} rows, {:.1} % of the mass", words::count(a.negative_rows), 100.0 * share));
     }
     line("loss", a.loss.name());
+    if model.rule.limits.is_some() {
+        line("range", "flat outside the range of the training data".into());
+    }
     let baseline = a.baseline.map_or(String::new(), |b| format!(" (best constant: {})", words::short(b)));
     let mean = if a.weight != 0.0 { a.progressive_loss / a.weight } else { f64::NAN };
-    line("progressive loss", format!("{}{baseline}", words::short(mean)));
+    line("progressive loss", format!("{} per unit of weight{baseline}", words::short(mean)));
     if let Some(f) = &a.holdout {
         line("holdout", format!("{} (this model)", figures(f)));
     }
@@ -82,6 +85,7 @@ pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
         "constants": a.constants,
         "promise": a.promise,
         "checksum": a.checksum,
+        "clamps": model.rule.limits.is_some(),
         "seed": a.seed,
         "version": a.version,
     })
@@ -93,6 +97,15 @@ pub fn figures(f: &Figures) -> String {
     let list: Vec<String> = named.iter().filter_map(|(n, v)| v.map(|v| format!("{n} {}", words::short(v)))).collect();
     let of = if f.of > f.rows { format!(", a uniform sample of {}", words::count(f.of)) } else { String::new() };
     format!("{} on {} rows{of}", list.join(", "), words::count(f.rows))
+}
+
+/// What a model does outside the range that it was trained on.
+pub fn clamped(rows: u64, of: u64) -> String {
+    format!(
+        "{} of {} rows lie outside the range of the training data, where this model's predictions are flat; --no-clamp makes them linear",
+        words::count(rows),
+        words::count(of)
+    )
 }
 
 /// `β = 4.2 and G = 3 (given), λ = 0.1 (from the first 1000 rows), T = 5000`.
