@@ -147,7 +147,8 @@ impl Judged<'_> {
     /// both classes have positive weight.
     pub fn auc(&self) -> Option<Estimated> {
         let n = self.len()?;
-        let of_class = |class: bool| (0..n).filter(|&i| self.positive(i) == class).map(|i| self.weight(i)).collect::<Sum>().value();
+        let of_class =
+            |class: bool| (0..n).filter(|&i| self.positive(i) == class).map(|i| self.weight(i)).collect::<Sum>().value();
         let totals = [of_class(false), of_class(true)];
         if !totals.iter().all(|w| *w > 0.0) || self.prediction.iter().any(|p| p.is_nan()) {
             return None;
@@ -189,8 +190,7 @@ impl Judged<'_> {
             squares[bin(i)].add((self.weight(i) * off(i)).powi(2));
         }
         let value = sums.iter().map(|s| s.value().abs()).sum::<f64>() / w;
-        let influence: Vec<f64> =
-            (0..n).map(|i| self.weight(i) * (sums[bin(i)].value().signum() * off(i) - value) / w).collect();
+        let influence: Vec<f64> = (0..n).map(|i| self.weight(i) * (sums[bin(i)].value().signum() * off(i) - value) / w).collect();
         let by_chance = (2.0 / std::f64::consts::PI).sqrt() * squares.iter().map(|s| s.value().sqrt()).sum::<f64>() / w;
         Some(Calibration { error: self.estimated(value, &influence)?, by_chance })
     }
@@ -247,7 +247,9 @@ mod tests {
                 assert!((found.value - r2).abs() < 1e-10);
             }
             let ece: f64 = (0..10)
-                .map(|b| (0..n).filter(|&i| ((p[i] * 10.0) as usize).min(9) == b).map(|i| w[i] * (p[i] - y[i])).sum::<f64>().abs())
+                .map(|b| {
+                    (0..n).filter(|&i| ((p[i] * 10.0) as usize).min(9) == b).map(|i| w[i] * (p[i] - y[i])).sum::<f64>().abs()
+                })
                 .sum::<f64>()
                 / total;
             assert!((judged.calibration(10).unwrap().error.value - ece).abs() < 1e-12);

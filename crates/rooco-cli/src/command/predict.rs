@@ -40,7 +40,7 @@ pub struct Arguments {
 /// Opens data with the meaning that the model gives its columns.
 pub fn open(model: &Model, data: &DataArguments, labels: Labels) -> Result<Box<dyn Stream>> {
     let schema = model.about.schema.clone();
-    let options = stream::Options {
+    let options = stream::ReadOptions {
         labels,
         intercept: schema.intercept,
         missing: schema.missing,

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::lanczos::{self, Ends};
-use super::{OrderOptions, OrderReport, OrderTest};
+use crate::order::{OrderOptions, OrderReport, OrderTest};
 use rooco::Learner;
 use rooco::Rows;
 use rooco::Rule;

@@ -13,9 +13,9 @@ use rooco_data::stream::{Position, Role, Schema, Stream};
 
 use super::holdout::Holdout;
 use super::{Checkpoint, CheckpointAbout, Control, FitOptions, Progress, Watch};
-use crate::audit::{OrderOptions, OrderReport, OrderTest};
 use crate::metrics::{Baseline, Figures, Metrics};
 use crate::model::{About, Model, OrderFound, Promised, UsedConstants};
+use crate::order::{OrderOptions, OrderReport, OrderTest};
 
 /// How often the watcher is asked, in rows.
 const BEAT: u64 = 1024;

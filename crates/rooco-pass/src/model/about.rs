@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Promised, Sourced};
-use crate::audit::OrderReport;
 use crate::metrics::Figures;
+use crate::order::OrderReport;
 use rooco::Features;
 use rooco::loss::LossSpec;
 use rooco::{Error, Result};

@@ -55,7 +55,11 @@ impl Insured {
             return Err(Error::Constant { name: "the budget C of the insurance", value: budget, must: "finite and at least r" });
         }
         if a.outputs() != b.outputs() {
-            return Err(Error::Dimension { what: "the scores of the insured learner".into(), expected: b.outputs(), found: a.outputs() });
+            return Err(Error::Dimension {
+                what: "the scores of the insured learner".into(),
+                expected: b.outputs(),
+                found: a.outputs(),
+            });
         }
         Ok(Insured {
             a,
@@ -175,7 +179,8 @@ impl Save for Insured {
 
     fn load(&mut self, state: &State) -> Result<()> {
         state.expect(OWNER)?;
-        let (&[rounds, played_a, failed], &[high, low, largest, budget, r]) = (state.u64("insured")?, state.f64("insured.excess")?)
+        let (&[rounds, played_a, failed], &[high, low, largest, budget, r]) =
+            (state.u64("insured")?, state.f64("insured.excess")?)
         else {
             return Err(Error::Unsupported("the saved insurance has another shape: it belongs to another version".into()));
         };

@@ -124,7 +124,9 @@ impl Constants {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guarantee::{Constant, applicable, best_alpha_8a, best_alpha_8c, best_constant_step, corollary_alpha_fresh, corollary_alpha_reservoir};
+    use crate::guarantee::{
+        Constant, applicable, best_alpha_8a, best_alpha_8c, best_constant_step, corollary_alpha_fresh, corollary_alpha_reservoir,
+    };
 
     /// Never looser than what an audit prints for the same algorithm, strongly convex or not.
     #[test]

@@ -25,7 +25,14 @@ pub struct ModelBound {
 }
 
 impl ModelBound {
-    fn new(c: &Constants, name: &'static str, statement: &'static str, conditions: Vec<Condition>, holds: String, bound: f64) -> Self {
+    fn new(
+        c: &Constants,
+        name: &'static str,
+        statement: &'static str,
+        conditions: Vec<Condition>,
+        holds: String,
+        bound: f64,
+    ) -> Self {
         let applies = conditions.iter().all(|c| c.holds) && !bound.is_nan();
         let bound = if applies { bound } else { f64::INFINITY };
         let used = [("G", c.g), ("λ", c.lambda), ("D₁", c.d1), ("D", c.diameter)];

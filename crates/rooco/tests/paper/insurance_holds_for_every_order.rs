@@ -2,7 +2,7 @@
 //! rows, learners from good to adversarial, budgets from r upwards.
 
 use super::enumeration::orders;
-use rooco::algorithm::{Curvature, Insured, Task, ogd, provable, Unbiased};
+use rooco::algorithm::{Curvature, Insured, Task, Unbiased, ogd, provable};
 use rooco::domain::{Ball, Domain};
 use rooco::draw::Draws;
 use rooco::loss::{Linear, Loss, Squared};
@@ -11,13 +11,8 @@ use rooco::testing::check_learner;
 use rooco::{Error, Features, Learner, Played, Result, Row, Rule, Save};
 
 /// (x, y, weight): two of them concave.
-const ROWS: [([f64; 2], f64, f64); 5] = [
-    ([1.0, 0.0], 1.0, 1.5),
-    ([0.6, 0.8], -1.0, 1.0),
-    ([1.0, 0.0], 0.5, -0.5),
-    ([0.0, 1.0], 2.0, 1.2),
-    ([-0.8, 0.6], 0.3, -0.2),
-];
+const ROWS: [([f64; 2], f64, f64); 5] =
+    [([1.0, 0.0], 1.0, 1.5), ([0.6, 0.8], -1.0, 1.0), ([1.0, 0.0], 0.5, -0.5), ([0.0, 1.0], 2.0, 1.2), ([-0.8, 0.6], 0.3, -0.2)];
 
 fn row(i: usize) -> Row<'static> {
     Row::dense(&ROWS[i].0, ROWS[i].1).weighted(ROWS[i].2)
@@ -132,7 +127,8 @@ fn an_insured_run_saves_and_resumes() {
     let rows: Vec<Row<'_>> = (0..5).map(row).collect();
     for kind in 0..3 {
         for budget in [r(), 1.05 * r()] {
-            let make = || Ok(Box::new(Insured::new(a_learner(kind), b_learner(), Box::new(domain()), budget, r())?) as Box<dyn Learner>);
+            let make =
+                || Ok(Box::new(Insured::new(a_learner(kind), b_learner(), Box::new(domain()), budget, r())?) as Box<dyn Learner>);
             check_learner(&make, &Linear(Squared), &domain(), &rows).unwrap();
         }
     }
