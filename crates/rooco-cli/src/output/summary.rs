@@ -58,6 +58,10 @@ pub fn about(model: &Model) -> String {
             }
             false => format!("the default rule was played in {} rounds", words::count(i.rounds)),
         };
+        if let Some(bound) = a.promise.theorem.as_ref().and_then(|t| t.bound) {
+            let (whole, own) = (words::at_most(bound), words::at_most(bound - i.budget));
+            line("bound", format!("{whole} = {own} of the proved learner + {} of the insurance", words::at_most(i.budget)));
+        }
         line(
             "insurance",
             format!(
