@@ -6,6 +6,7 @@ use super::constants::{Again, Counts, MAX_COORDINATES, check_row, parse_domain};
 use super::metric::{Metric, WHOLE_SPACE};
 pub use super::refine::Set;
 use super::refine::{Curved, Found, Refiner, Start, offer, score_error, score_weight};
+use crate::model::About;
 use rooco::Row;
 use rooco::certificate::{certain, gap_metric, gap_subsample, gap_with_error, regret_certificate, subsample_error};
 use rooco::domain::{Ball, Domain, Single};
@@ -502,9 +503,8 @@ impl Certified {
         regret + 8.0 * UNIT * (total_loss.abs() + self.counts.rows as f64 * (self.value.abs() + self.gap))
     }
 
-    /// Whether the rows can be those that a model learned from: as many, and of the same total weight.
-    pub fn same_rows(&self, rows: u64, weight: f64) -> bool {
-        let mass = self.counts.weight + 2.0 * self.counts.negative_weight;
-        self.counts.rows == rows && (self.counts.weight - weight).abs() <= 1e-9 * mass
+    /// Whether these are the rows that a model learned from, in any order.
+    pub fn same_rows(&self, about: &About) -> bool {
+        self.counts.rows == about.rows && self.counts.checksum.text() == about.checksum
     }
 }

@@ -3,10 +3,11 @@
 use std::cell::Cell;
 
 use super::lanczos::{self, Ends};
-use super::{OrderOptions, OrderReport, OrderTest};
+use crate::order::{OrderOptions, OrderReport, OrderTest};
 use rooco::Learner;
 use rooco::Rows;
 use rooco::Rule;
+use rooco::checksum::RowSum;
 use rooco::domain::{self, Domain};
 use rooco::gradient::Gradient;
 use rooco::guarantee::{self, Constant, Constants, Guarantee};
@@ -83,6 +84,8 @@ pub struct Counts {
     pub max_y: f64,
     /// The largest |weight|.
     pub max_weight: f64,
+    /// Which rows they were, in any order.
+    pub checksum: RowSum,
 }
 
 /// Whether the sum of the losses is convex on W.
@@ -132,6 +135,7 @@ pub struct AuditReport {
 impl Counts {
     pub(super) fn add(&mut self, z: Row<'_>) {
         self.rows += 1;
+        self.checksum.add(z);
         self.weight += z.weight;
         if z.weight < 0.0 {
             self.negative_rows += 1;

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{AuditReport, Certified, Optimum, SampleCertified, Verdict};
 use crate::model::About;
-use rooco::guarantee::short;
 use rooco::words::thousands;
+use rooco_data::stream::Missing;
 
 impl AuditReport {
     /// Everything that was found.
@@ -51,14 +51,14 @@ impl AuditReport {
 impl Certified {
     /// Why there is no regret certificate for the run that made a model, if there is none.
     pub fn why_no_regret(&self, about: &About) -> Option<String> {
-        if !self.same_rows(about.rows, about.weight) {
+        if !self.same_rows(about) {
             return Some(format!(
-                "none: the model learned from {} rows of total weight {}, and these are {} rows of total weight {}; 9e speaks about the \
+                "none: the model learned from {} other rows than these {} (their checksums differ{}); a regret certificate speaks about the \
                  very rows that were learned from",
                 thousands(about.rows),
-                short(about.weight),
                 thousands(self.counts.rows),
-                short(self.counts.weight)
+                // An imputed value depends on the rows that came before it.
+                if about.schema.missing == Missing::Mean { ", as imputed means do from pass to pass" } else { "" }
             ));
         }
         self.why_no_gap().map(|why| format!("none, because no gap could be certified: {why}"))

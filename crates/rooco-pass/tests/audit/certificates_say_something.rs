@@ -2,10 +2,10 @@
 //! independent search finds it, and near it.
 
 use rooco::Row;
+use rooco::Rows;
 use rooco::domain::{Ball, Domain, WholeSpace};
 use rooco::loss::{Base, LossSpec};
 use rooco::rng::{Purpose, Random};
-use rooco::rows::Rows;
 use rooco_pass::audit::{Certified, certify};
 
 /// Rows as plain numbers: x, y, weight.
@@ -192,7 +192,7 @@ fn census_models_are_certified_within_a_factor_of_three() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/acs-employment-ma.csv.gz");
     let codes =
         ["SCHL", "MAR", "RELP", "DIS", "ESP", "CIT", "MIG", "MIL", "ANC", "NATIVITY", "DEAR", "DEYE", "DREM", "SEX", "RAC1P"];
-    let options = rooco_data::stream::Options {
+    let options = rooco_data::stream::ReadOptions {
         target: Some("employed".into()),
         drop: vec!["year".into()],
         categorical: codes.iter().map(|c| (*c).to_owned()).collect(),

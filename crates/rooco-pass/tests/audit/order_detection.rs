@@ -2,8 +2,8 @@
 
 use rooco::Row;
 use rooco::rng::{Purpose, Random};
-use rooco_pass::audit::order::Score;
-use rooco_pass::audit::{OrderOptions, OrderReport, OrderTest, OrderVerdict};
+use rooco_pass::order::Score;
+use rooco_pass::order::{OrderOptions, OrderReport, OrderTest, OrderVerdict};
 
 const T: usize = 40_000;
 
@@ -137,10 +137,7 @@ fn bad_options_are_refused() {
         OrderOptions { alpha: 1.0, ..Default::default() },
         OrderOptions { projections: 5, ..Default::default() },
         OrderOptions { calibration: 0, ..Default::default() },
-        OrderOptions {
-            sampling: rooco_pass::audit::order::Sampling::Bursts { first: 0, length: 9, period: 8 },
-            ..Default::default()
-        },
+        OrderOptions { sampling: rooco_pass::order::Sampling::Bursts { first: 0, length: 9, period: 8 }, ..Default::default() },
     ] {
         assert!(OrderTest::new(1, options).is_err());
     }

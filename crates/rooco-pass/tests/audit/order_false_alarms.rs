@@ -2,8 +2,8 @@
 
 use rooco::rng::{Purpose, Random};
 use rooco::{Features, Row};
-use rooco_pass::audit::order::Sampling;
-use rooco_pass::audit::{OrderOptions, OrderTest};
+use rooco_pass::order::Sampling;
+use rooco_pass::order::{OrderOptions, OrderTest};
 
 /// (x as index and value, y, weight): a fixed multiset of rows; only their order will be random.
 type Owned = (Vec<u32>, Vec<f64>, f64, f64);

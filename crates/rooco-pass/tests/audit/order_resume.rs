@@ -2,8 +2,8 @@
 
 use rooco::Row;
 use rooco::rng::{Purpose, Random};
-use rooco_pass::audit::order::Sampling;
-use rooco_pass::audit::{OrderOptions, OrderTest};
+use rooco_pass::order::Sampling;
+use rooco_pass::order::{OrderOptions, OrderTest};
 
 #[test]
 fn save_and_load_equals_no_break() {

@@ -20,6 +20,7 @@
 
 use crate::domain::Domain;
 use crate::error::{Error, Result};
+pub use crate::learner::Insurance;
 use crate::learner::{Learner, Played, Save};
 use crate::row::{Features, Row};
 use crate::rule::Rule;
@@ -159,6 +160,17 @@ impl Learner for Insured {
         if self.paid_out() { self.b.played() } else { self.a.played() }
     }
 
+    fn insurance(&self) -> Option<Insurance> {
+        Some(Insurance {
+            rounds: self.played_a,
+            excess: self.excess(),
+            budget: self.budget,
+            r: self.r,
+            largest: self.largest,
+            paid_out: self.paid_out(),
+        })
+    }
+
     fn set_max_features(&mut self, limit: usize) {
         self.limit = limit;
         self.a.set_max_features(limit);
@@ -182,10 +194,10 @@ impl Save for Insured {
         let (&[rounds, played_a, failed], &[high, low, largest, budget, r]) =
             (state.u64("insured")?, state.f64("insured.excess")?)
         else {
-            return Err(Error::Unsupported("the saved insurance has another shape: it belongs to another version".into()));
+            return Err(Error::State { what: "its insurance has another shape: it belongs to another version".into() });
         };
         if (budget, r) != (self.budget, self.r) {
-            return Err(Error::Unsupported("the saved run was insured with another budget; give the same one".into()));
+            return Err(Error::State { what: "it was insured with another budget; give the same one".into() });
         }
         self.b.load(&state.part("insured.b."))?;
         self.a.load(&state.part("insured.a."))?;

@@ -2,15 +2,14 @@
 
 use std::fmt;
 
-use super::Problem;
 use super::sums::Sums;
+use super::{Minimum, Problem};
 use crate::algorithm::Curvature;
 use crate::error::{Error, Result};
 use crate::guarantee::{Constant, Constants};
 use crate::kernel::dot;
 use crate::linalg::Symmetric;
 use crate::loss::Loss;
-use crate::minimise::Minimum;
 
 /// Beyond this many coordinates d×d matrices and their eigenvalues take too long.
 const MAX_DIM: usize = 4000;

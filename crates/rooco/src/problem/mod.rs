@@ -4,11 +4,13 @@
 //! ([`minimise`](crate::minimise::minimise)), the regret and its relatives ([`measure`](crate::measure)).
 
 mod constants;
+mod minimum;
 mod sums;
 
 use std::sync::OnceLock;
 
 pub use constants::{Geometry, Rule};
+pub use minimum::{Certificate, Minimum};
 pub use sums::{Sums, eigenvalue_error};
 
 use crate::domain::Domain;

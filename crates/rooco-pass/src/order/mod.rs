@@ -148,7 +148,7 @@ struct Track {
 /// The test. Feed it every row of the stream in order, ask for the [`report`](Self::report) at any time.
 ///
 /// ```
-/// use rooco_pass::audit::{OrderOptions, OrderTest};
+/// use rooco_pass::order::{OrderOptions, OrderTest};
 /// use rooco::Row;
 ///
 /// let mut test = OrderTest::new(1, OrderOptions { frozen_loss: false, ..Default::default() }).unwrap();
