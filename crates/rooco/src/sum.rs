@@ -103,6 +103,10 @@ impl SumVector {
     #[inline]
     pub fn add_x(&mut self, a: &[f64], x: Features<'_>) {
         let k = a.len();
+        // Rows that are not feature vectors have no multiples of x, and more numbers than w.
+        if a.iter().all(|a| *a == 0.0) {
+            return;
+        }
         for (i, value) in x.iter() {
             for (o, &a) in a.iter().enumerate() {
                 self.add_at(i * k + o, a * value);
