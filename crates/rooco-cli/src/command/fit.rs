@@ -14,11 +14,11 @@ use rooco::loss::{Base, Prediction};
 use rooco::replay::{Keep, Leftovers};
 use rooco_data::shuffle::{ShuffleOptions, ShuffledRows};
 use rooco_data::stream::{Labels, Schema, Stream};
-use rooco_pass::audit::order::OrderVerdict;
 use rooco_pass::audit::{Audit, AuditReport};
 use rooco_pass::fit::{self, Checkpoint, Control, FitOptions, Pass, Progress as Beat, Watch};
 use rooco_pass::metrics::Figures;
 use rooco_pass::model::{Model, file, with_repairs};
+use rooco_pass::order::OrderVerdict;
 use rooco_pass::predictions::{Renderer, Show};
 use serde_json::json;
 

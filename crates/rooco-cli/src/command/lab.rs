@@ -10,7 +10,7 @@ use rooco_lab::method::METHODS;
 use rooco_lab::paper::{self, Paper};
 use rooco_lab::problem::FAMILIES;
 use rooco_lab::report::{self, ReportData};
-use rooco_lab::run::{self, RunProgress, Results};
+use rooco_lab::run::{self, Results, RunProgress};
 
 use crate::exit::Outcome;
 

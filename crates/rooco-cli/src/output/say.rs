@@ -1,7 +1,7 @@
 //! What can be done, in the words of the command line.
 
 use rooco::guarantee::Repair;
-use rooco_pass::audit::OrderReport;
+use rooco_pass::order::OrderReport;
 
 /// A way out, as options.
 pub fn repair(repair: Repair) -> String {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use rooco_lab::paper::{PaperOptions, Paper, paper};
+use rooco_lab::paper::{Paper, PaperOptions, paper};
 use rooco_lab::report::{ReportData, html, write};
 
 fn run(only: Option<&str>) -> rooco::Result<Paper> {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use rooco_lab::report::{ChartKind, ReportData, html, svg, write, write_csv, write_svg};
-use rooco_lab::run::{Cell, RunOptions, ProblemFacts, Results, run};
+use rooco_lab::run::{Cell, ProblemFacts, Results, RunOptions, run};
 use rooco_lab::trial::curve_rounds;
 use rooco_lab::{Experiment, Outcome, experiment};
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use rooco_lab::Experiment;
-use rooco_lab::run::{RunOptions, Results, run};
+use rooco_lab::run::{Results, RunOptions, run};
 
 const TEXT: &str = r#"
 name = "bytes"
