@@ -15,6 +15,7 @@ use rooco::{Learner, Row};
 
 const T: usize = 4000;
 
+/// Runs it.
 pub fn main() -> rooco::Result<()> {
     // y = x₁ - x₂/2 + noise. Every fifth row has a negative weight: its own loss is concave, the mean is convex.
     let mut r = Random::new(3, Purpose::Data);

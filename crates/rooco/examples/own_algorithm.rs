@@ -32,6 +32,7 @@ fn my_algorithm(horizon: u64) -> rooco::Result<Sgd<Loss>> {
     Ok(Sgd::new(task, Box::new(draw), Box::new(Slow { eta: 0.5 }), Play::Average { gamma: 3.0 })?.named("my-algorithm"))
 }
 
+/// Runs it.
 pub fn main() -> rooco::Result<()> {
     let x: Vec<[f64; 2]> = (0..2000).map(|t| (t as f64).sin_cos()).map(|(s, c)| [s, c]).collect();
     let rows: Vec<Row> = x.iter().map(|x| Row::dense(x, x[0] - 0.5 * x[1])).collect();

@@ -24,6 +24,7 @@ impl Pointwise for LogCosh {
     }
 }
 
+/// Runs it.
 pub fn main() -> rooco::Result<()> {
     let data: Vec<([f64; 2], f64)> = (0..10_000).map(|i| (i as f64).sin_cos()).map(|(s, c)| ([s, c], s - 0.5 * c)).collect();
     let task = Task::new(Linear(LogCosh), Ball::new(2.0)?);

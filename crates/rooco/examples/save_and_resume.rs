@@ -21,6 +21,7 @@ fn x(t: u64) -> [f64; 2] {
     [1.4 * s, 1.4 * c]
 }
 
+/// Runs it.
 pub fn main() -> rooco::Result<()> {
     let mut whole = learner()?;
     let mut first = learner()?;

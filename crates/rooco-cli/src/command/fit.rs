@@ -14,7 +14,7 @@ use rooco::loss::{Base, Prediction};
 use rooco::replay::{Keep, Leftovers};
 use rooco_data::shuffle::{ShuffleOptions, ShuffledRows};
 use rooco_data::stream::{Labels, Schema, Stream};
-use rooco_pass::audit::{Audit, AuditReport};
+use rooco_pass::audit::{Audit, AuditReport, Verdict};
 use rooco_pass::fit::{self, Checkpoint, Control, FitOptions, Pass, Progress as Beat, Watch};
 use rooco_pass::metrics::Figures;
 use rooco_pass::model::{Model, file, with_repairs};
@@ -121,8 +121,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
 
-    /// Run an algorithm with a proof instead of the default: the constants that its theorem needs are computed in a first pass over the data,
-    /// and the summary prints the bound. Needs --domain, and rows in random order.
+    /// Play the default rule and keep a proved learner beside it, which takes over if the default is worse by more than a budget: the
+    /// constants that its theorem needs are computed in a first pass over the data, and the summary prints the bound with its two parts. Needs --domain, and rows in random order.
     #[arg(long, conflicts_with_all = ["algorithm", "beta", "lambda", "l", "horizon", "holdout", "resume"])]
     pub guarantee: bool,
 
@@ -145,7 +145,7 @@ pub struct Arguments {
 
 /// What the registry says of the losses.
 fn loss_help() -> String {
-    format!("The loss: {}. By default squared for a number, logistic for two classes, softmax for more", Base::NAMES)
+    format!("The loss: {}. By default squared for a number, logistic for two classes, softmax for more", Base::names())
 }
 
 /// What the registry says of the algorithms.
@@ -192,7 +192,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             bail!("{}: there is no folder `{}`; create it first", path.display(), folder.display());
         }
     }
-    let algorithm = if a.guarantee { Algorithm::parse("provable-average")? } else { Algorithm::parse(&a.algorithm)? };
+    let mut algorithm = Algorithm::parse(&a.algorithm)?;
     let mut stream = a.data.open_for(a.loss.as_deref())?;
     let given = |value: Option<f64>| value.map(Constant::given);
     let mut constants = Settings {
@@ -217,10 +217,18 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             eprintln!("rooco: no bound can be given, because every bound needs a random order. {}", say::order(&report.order));
             return Ok(Outcome::No);
         }
-        if !(g.lambda > 0.0 && report.diameter.is_finite()) {
+        let convex = report.verdict == Verdict::Convex;
+        if !(convex && report.diameter.is_finite()) {
             eprintln!("rooco: no bound can be given. {}", report.advice());
             return Ok(Outcome::No);
         }
+        // The default, with a proved learner beside it. Several scores a row have no insurance yet: the proved learner runs alone.
+        algorithm = Algorithm::parse(match (report.loss.base.outputs(), g.lambda > 0.0) {
+            (1, true) => "insured",
+            (1, false) => "insured-convex",
+            (_, true) => "provable-average",
+            (_, false) => "constant-step-sgd",
+        })?;
         constants.horizon = Some(t);
         fit::measured_settings(&mut constants, g, true);
     }

@@ -51,6 +51,26 @@ pub fn about(model: &Model) -> String {
         line("constants", constants);
     }
     line("promised", a.promise.words(&say::repair).replace('\n', "\n                  "));
+    if let Some(i) = &a.insurance {
+        let played = match i.paid_out {
+            true => {
+                format!("paid out after {} rounds of the default rule: the model is the proved learner's", words::count(i.rounds))
+            }
+            false => format!("the default rule was played in {} rounds", words::count(i.rounds)),
+        };
+        if let Some(bound) = a.promise.theorem.as_ref().and_then(|t| t.bound) {
+            let (whole, own) = (words::at_most(bound), words::at_most(bound - i.budget));
+            line("bound", format!("{whole} = {own} of the proved learner + {} of the insurance", words::at_most(i.budget)));
+        }
+        line(
+            "insurance",
+            format!(
+                "{played}; beyond the proved learner it paid {} of a budget of {}",
+                words::short(i.excess),
+                words::short(i.budget)
+            ),
+        );
+    }
     for violation in &a.violations {
         line("but", violation.clone());
     }
@@ -84,6 +104,7 @@ pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
         "domain": a.domain,
         "constants": a.constants,
         "promise": a.promise,
+        "insurance": a.insurance,
         "checksum": a.checksum,
         "clamps": model.rule.limits.is_some(),
         "seed": a.seed,

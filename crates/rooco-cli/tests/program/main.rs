@@ -11,4 +11,5 @@ mod lab;
 mod shell;
 mod shuffle;
 mod trace_agrees_with_the_pseudo_code;
+mod what_is_printed;
 mod wide_parquet;

@@ -11,6 +11,7 @@ use rooco::Row;
 use rooco::certificate::{certain, gap_metric, gap_subsample, gap_with_error, regret_certificate, subsample_error};
 use rooco::domain::{Ball, Domain, Single};
 use rooco::gradient::Gradient;
+use rooco::guarantee::{Constant, Constants};
 use rooco::kernel::{axpy, dot};
 use rooco::loss::{Loss, LossSpec};
 use rooco::point::Outputs;
@@ -36,6 +37,8 @@ pub struct Certifier {
     gradient_error: Vec<f64>,
     along_w: Sum,
     along_anchor: Sum,
+    /// Σ‖∇f(w; z)‖² without L2, for losses whose gradient is a multiple of x.
+    squares: Option<Sum>,
     /// Σ of the Hessians at w, if they depend on w and there are few enough coordinates.
     hessian: Option<Curved>,
     here: Single,
@@ -81,6 +84,9 @@ pub struct Certified {
     broken: Option<&'static str>,
     /// What more passes over the same rows can make better.
     refiner: Option<Box<Refiner>>,
+    /// The mean of ‖∇f(w; z)‖², ‖∇F(w)‖ and β_rms, L2 included.
+    noise: Option<(f64, f64, f64)>,
+    w: Vec<f64>,
 }
 
 /// What a sample says about all rows: 9f.
@@ -155,6 +161,7 @@ impl Certifier {
             value_error: 0.0,
             along_w: Sum::default(),
             along_anchor: Sum::default(),
+            squares: Some(Sum::default()),
             spec,
             loss,
             w,
@@ -181,6 +188,10 @@ impl Certifier {
         let mut g = Gradient::new(outputs);
         let value = self.loss.value_and_gradient(&p, z, &mut g);
         self.value.add(value);
+        match &mut self.squares {
+            Some(squares) if g.is_linear() => squares.add(g.along_x.iter().map(|a| a * a).sum::<f64>() * z.x.norm_squared()),
+            squares => *squares = None,
+        }
         self.along_w.add(std::mem::take(&mut g.along_w));
         self.along_anchor.add(std::mem::take(&mut g.along_anchor));
         self.gradient.add_x(&g.along_x, z.x);
@@ -308,6 +319,11 @@ impl Certifier {
                 offer(&mut best, Found { gap, against: metric.against().into(), set }, mean.value);
             }
         }
+        // Σ‖∇f + l2·w‖² = Σ‖∇f‖² + 2·l2⟨Σ∇f, w⟩ + T·l2²‖w‖², and ∇F = mean ∇f + l2·w.
+        let noise = self.squares.map(|s| {
+            let mean_square = s.value() / rows as f64 + l2 * (2.0 * dot(g, &self.w) - l2 * square);
+            (certain(mean_square) * (1.0 + 1e-9), dot(g, g).sqrt(), geometry.beta_rms)
+        });
         let value = mean.value + 0.5 * l2 * square;
         let value_error = mean.value_error + 8.0 * UNIT * (value.abs() + l2 * square);
         if let Some(h) = self.hessian.take() {
@@ -356,6 +372,8 @@ impl Certifier {
             theta: None,
             broken,
             refiner,
+            noise,
+            w: self.w.clone(),
         };
         certified.take(best);
         let found = certified.refiner.as_ref().and_then(|r| r.best().cloned());
@@ -405,6 +423,28 @@ impl Certified {
         self.at_least = r.at_least(&self.set);
         self.refiner = Some(r);
         self
+    }
+
+    /// ‖w - w*‖ is at most this: √(2·gap/λ). Infinite without strong convexity, or where only a part of the models is compared with.
+    pub fn distance(&self) -> f64 {
+        if self.lambda > 0.0 && self.set.everywhere { (2.0 * self.gap / self.lambda).sqrt() } else { f64::INFINITY }
+    }
+
+    /// The constants of a run over these rows with what the certificate adds: σ_* and σ_v at the optimum, which Theorem 6 needs, and D₁ from where
+    /// the run started. The same as before where λ is not positive.
+    pub fn sharpen(&self, c: Constants, w1: &[f64]) -> Constants {
+        let r = self.distance();
+        if !r.is_finite() {
+            return c;
+        }
+        let c = c.starting_at(w1, &self.w, r);
+        match self.noise {
+            Some((square, mean, beta_rms)) => {
+                let beta_rms = beta_rms.min(c.beta_rms.value);
+                c.with_beta_rms(Constant { value: beta_rms, ..c.beta_rms }).with_noise_at(square, mean, r)
+            }
+            None => c,
+        }
     }
 
     /// No model of the set has a mean loss below this.

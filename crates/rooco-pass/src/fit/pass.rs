@@ -14,7 +14,7 @@ use rooco_data::stream::{Position, Role, Schema, Stream};
 use super::holdout::Holdout;
 use super::{Checkpoint, CheckpointAbout, Control, FitOptions, Progress, Watch};
 use crate::metrics::{Baseline, Figures, Metrics};
-use crate::model::{About, Model, OrderFound, Promised, UsedConstants};
+use crate::model::{About, InsuranceAbout, Model, OrderFound, Promised, UsedConstants};
 use crate::order::{OrderOptions, OrderReport, OrderTest};
 
 /// How often the watcher is asked, in rows.
@@ -356,6 +356,12 @@ impl Pass {
             seed: recipe.settings.seed,
             constants: UsedConstants::of(recipe),
             promise: Promised::new(&self.plan.promise(self.learned, random), recipe.loss.l2),
+            insurance: self.plan.learner.insurance().map(|i| InsuranceAbout {
+                rounds: i.rounds,
+                excess: i.excess,
+                budget: i.budget,
+                paid_out: i.paid_out,
+            }),
             violations: violations.iter().map(Violation::to_string).collect(),
             order: order.as_ref().map(OrderFound::from),
             checksum: self.sum.text(),

@@ -29,6 +29,9 @@ pub struct About {
     pub constants: UsedConstants,
     /// What is promised.
     pub promise: Promised,
+    /// How the insurance of the default rule stands, if it was insured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub insurance: Option<InsuranceAbout>,
     /// What the rows showed to be wrong about the constants, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<String>,
@@ -53,6 +56,19 @@ pub struct About {
     pub holdout: Option<Figures>,
     /// What the coordinates mean.
     pub schema: Schema,
+}
+
+/// How an insured run ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InsuranceAbout {
+    /// Rounds in which the default rule was played.
+    pub rounds: u64,
+    /// What was paid beyond the proved learner; negative if the default was better.
+    pub excess: f64,
+    /// The budget C: the excess never goes beyond it.
+    pub budget: f64,
+    /// The default had paid too much, and the proved learner took over: the model is that learner's.
+    pub paid_out: bool,
 }
 
 /// What the order test found.

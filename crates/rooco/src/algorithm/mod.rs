@@ -22,6 +22,8 @@ mod convex;
 mod curvature;
 mod default_learner;
 mod fresh;
+mod insured;
+mod insured_default;
 mod memory;
 mod ogd;
 mod provable;
@@ -43,6 +45,7 @@ pub use convex::{
 pub use curvature::{Cap, Curvature};
 pub use default_learner::default_learner;
 pub use fresh::{algorithm_2_prime, frozen_sgd};
+pub use insured::{Insurance, Insured};
 pub use memory::Memory;
 pub use ogd::{ogd, sgd, sgd_with_replacement};
 pub use provable::{Unbiased, mixture_sgd, provable, provable_from};
