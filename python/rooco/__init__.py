@@ -3,7 +3,7 @@
 Estimators with the interface of scikit-learn over the Rust library; the numbers are those of the ``rooco`` command, bit for bit.
 """
 
-from rooco import lab
+from rooco import lab, metrics
 from rooco._estimators import OnePassClassifier, OnePassRegressor, load
 from rooco._pca import ShiftInvertPCA
 from rooco._rooco import Model, __version__
@@ -22,5 +22,6 @@ __all__ = [
     "lab",
     "learn",
     "load",
+    "metrics",
     "shuffle",
 ]

@@ -7,12 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "__version__", "Learner", "Model", "Rows", "algorithms", "audit", "certify", "lab_list", "lab_paper", "lab_run", "number_name", "own_loss",
+    "__version__", "Learner", "Model", "Rows", "algorithms", "audit", "certify", "judge", "lab_list", "lab_paper", "lab_run", "number_name", "own_loss",
     "shift_invert_pca", "shuffle",
 ]
 
 __version__: str
 
+def judge(
+    metric: str,
+    prediction: NDArray[np.float64],
+    target: NDArray[np.float64],
+    weight: NDArray[np.float64] | None,
+    units: NDArray[np.uint64] | None,
+    bins: int,
+) -> tuple[float, float, float] | None: ...
 def number_name(value: float) -> str: ...
 def algorithms() -> str: ...
 def audit(rows: Rows, options: str) -> str: ...

@@ -48,7 +48,8 @@ pub fn audit(py: Python<'_>, rows: &Rows, options: &str) -> PyResult<String> {
         let options = FitOptions { loss: asked.loss, l2: asked.l2, ..Default::default() };
         let spec = options.loss_spec(&stream.schema().target)?;
         let mut audit = Audit::new(spec, &asked.domain, stream.schema().features(), asked.seed)?;
-        each(stream, |z| audit.observe(z))?;
+        let filled_in = stream.schema().filled_in();
+        each(stream, |z| audit.observe_imputed(z, &filled_in))?;
         Ok(audit.finish(stream.schema().features())?)
     })?;
     let mut answer = report.to_json();

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 mod audit;
 mod capsule;
 mod error;
+mod judge;
 mod learner;
 mod matrix;
 mod model;
@@ -29,6 +30,8 @@ mod _rooco {
 
     #[pymodule_export]
     use super::audit::{audit, certify};
+    #[pymodule_export]
+    use super::judge::judge;
     #[pymodule_export]
     use super::learner::Learner;
     #[pymodule_export]

@@ -115,7 +115,8 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     if let Ok(learner) = rooco::algorithm::default_learner(&spec, None, stream.schema().features()) {
         audit = audit.with_frozen_model(learner)?;
     }
-    each_row(stream.as_mut(), "auditing", quiet, |z| audit.observe(z))?;
+    let filled_in = stream.schema().filled_in();
+    each_row(stream.as_mut(), "auditing", quiet, |z| audit.observe_imputed(z, &filled_in))?;
     let report = if audit.wants_rows_again() && a.data.can_be_read_again() {
         let (data, loss) = (&a.data, a.loss.as_deref());
         // Means of columns so far would be other means the second time.
@@ -149,7 +150,8 @@ pub fn for_guarantee(data: &DataArguments, options: &FitOptions, quiet: bool) ->
     let mut stream = data.open_for(options.loss.as_deref())?;
     let spec = options.loss_spec(&stream.schema().target)?;
     let mut audit = Audit::new(spec, &options.domain, stream.schema().features(), 1)?;
-    each_row(stream.as_mut(), "auditing", quiet, |z| audit.observe(z))?;
+    let filled_in = stream.schema().filled_in();
+    each_row(stream.as_mut(), "auditing", quiet, |z| audit.observe_imputed(z, &filled_in))?;
     Ok(audit.finish(stream.schema().features())?)
 }
 

@@ -125,6 +125,18 @@ impl Default for Schema {
 pub const INTERCEPT: &str = "(intercept)";
 
 impl Schema {
+    /// The coordinates whose values may be functions of earlier rows, because missing ones are filled in with the mean so far: an order test
+    /// must not look at them. Empty for every other policy.
+    pub fn filled_in(&self) -> Vec<u32> {
+        let numeric = self.columns.iter().filter_map(|c| match c.role {
+            Role::Numeric { coordinate, .. } => Some(coordinate),
+            _ => None,
+        });
+        let mut all: Vec<u32> = if self.missing == Missing::Mean { numeric.collect() } else { Vec::new() };
+        all.sort_unstable();
+        all
+    }
+
     /// Coordinates so far, the intercept included: d.
     pub fn features(&self) -> usize {
         match &self.names {

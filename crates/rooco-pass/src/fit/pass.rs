@@ -3,16 +3,18 @@
 use rooco::Rows;
 use rooco::checksum::{self, RowSum};
 use rooco::feed::{Plan, Violation};
+use rooco::guarantee::{Constants, Guarantee};
 use rooco::loss::{Base, Loss, Prediction};
 use rooco::point::Outputs;
 use rooco::rng::{Purpose, Random, mix};
 use rooco::state::State;
 use rooco::sum::Sum;
-use rooco::{Error, Features, Result, Row, Rule};
+use rooco::{Error, Features, Recipe, Result, Row, Rule};
 use rooco_data::stream::{Position, Role, Schema, Stream};
 
 use super::holdout::Holdout;
 use super::{Checkpoint, CheckpointAbout, Control, FitOptions, Progress, Watch};
+use crate::audit::Certified;
 use crate::metrics::{Baseline, Figures, Metrics};
 use crate::model::{About, InsuranceAbout, Model, OrderFound, Promised, UsedConstants};
 use crate::order::{OrderOptions, OrderReport, OrderTest};
@@ -33,9 +35,29 @@ pub struct Fitted {
     pub order: Option<OrderReport>,
     /// What the rows showed to be wrong about the constants in use.
     pub violations: Vec<Violation>,
+    /// The recipe with its constants filled in.
+    pub recipe: Recipe,
+    /// The constants of its theorems, if they are known.
+    pub constants: Option<Constants>,
 }
 
 impl Fitted {
+    /// The promise with what a certificate of the same rows adds: the noise at the optimum and the distance from where the run started
+    /// (Theorem 6). `None` if no theorem applies, the rows are others, or nothing is gained.
+    pub fn sharpened(&self, certified: &Certified) -> Option<Guarantee> {
+        let about = &self.model.about;
+        let before = about.promise.theorem.as_ref()?;
+        if !certified.same_rows(about) || !about.promise.is_guarantee {
+            return None;
+        }
+        let mut w1 = vec![0.0; self.model.rule.weights.len()];
+        self.recipe.domain().ok()?.project(&mut w1);
+        let c = certified.sharpen(self.constants?, &w1);
+        let all = (self.recipe.algorithm.bounds)(&c, &self.recipe.settings);
+        let best = all.into_iter().filter(|g| g.is_guarantee() && g.applies()).min_by(|a, b| a.value.total_cmp(&b.value))?;
+        (best.value < before.value?).then_some(best)
+    }
+
     /// How many times the progressive loss exceeds that of the best constant, if it does so tenfold: the run diverged, and its model is
     /// of no use.
     pub fn diverged(&self) -> Option<f64> {
@@ -70,6 +92,8 @@ pub struct Pass {
     baseline: Baseline,
     holdout: Option<Holdout>,
     order: Option<OrderTest>,
+    /// Coordinates that the order test must not look at.
+    filled_in: Vec<u32>,
     /// The model as it was after the first rows: its loss is one of the scores of the order test.
     frozen: Option<Rule>,
     scores: Vec<f64>,
@@ -101,7 +125,7 @@ impl Pass {
         if first.is_empty() {
             return Err(Error::Empty);
         }
-        let mut pass = Pass::new(Plan::new(&options.recipe(stream.schema())?, &first)?, options.clone())?;
+        let mut pass = Pass::new(Plan::new(&options.recipe(stream.schema())?, &first)?, options.clone(), stream.schema())?;
         let mut skip = Skip::default();
         if let Some(checkpoint) = from {
             pass.resume(checkpoint, stream.schema())?;
@@ -134,7 +158,7 @@ impl Pass {
         pass.finish(stream.schema(), false)
     }
 
-    pub(super) fn new(plan: Plan, options: FitOptions) -> Result<Self> {
+    pub(super) fn new(plan: Plan, options: FitOptions, schema: &Schema) -> Result<Self> {
         // With a generator of its own: cheap, and no number of the model changes.
         let order = match options.order_test {
             true => Some(OrderTest::new(options.settings.seed, OrderOptions::beside_a_fit())?),
@@ -143,6 +167,7 @@ impl Pass {
         let base = plan.recipe.loss.base;
         Ok(Pass {
             order,
+            filled_in: schema.filled_in(),
             frozen: None,
             kind: base.kind(),
             score_loss: plan.recipe.loss.of_scores()?,
@@ -224,7 +249,7 @@ impl Pass {
 
     /// A row that the order test wants to see, with its loss under the frozen model. A moving model would make the test invalid.
     fn look_at_order(&mut self, z: Row<'_>) {
-        if self.frozen.is_none() && self.learned >= FROZEN_AT {
+        if self.frozen.is_none() && self.learned >= FROZEN_AT && self.filled_in.is_empty() {
             self.frozen = Some(self.plan.learner.rule());
         }
         let loss = self.frozen.as_ref().map(|frozen| {
@@ -232,7 +257,7 @@ impl Pass {
             score_loss(self.score_loss.as_ref(), &self.scores, z)
         });
         if let Some(order) = &mut self.order {
-            order.observe(z, loss);
+            order.observe_imputed(z, loss, &self.filled_in);
         }
     }
 
@@ -363,7 +388,7 @@ impl Pass {
                 paid_out: i.paid_out,
             }),
             violations: violations.iter().map(Violation::to_string).collect(),
-            order: order.as_ref().map(OrderFound::from),
+            order: order.as_ref().map(|o| OrderFound::of(o, &self.filled_in)),
             checksum: self.sum.text(),
             rows: self.learned,
             progressive_loss: self.paid.value(),
@@ -382,7 +407,8 @@ impl Pass {
                 limits.resize(features, 0.0);
             }
         }
-        Ok(Fitted { model: Model { about, rule }, stopped, order, violations })
+        let (recipe, constants) = (recipe.clone(), self.plan.constants());
+        Ok(Fitted { model: Model { about, rule }, stopped, order, violations, recipe, constants })
     }
 
     /// The figures of a rule on the rows that were held out.

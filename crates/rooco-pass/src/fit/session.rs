@@ -146,7 +146,7 @@ impl Session {
             return Ok(Session { options, state: Stage::Waiting(Rows::load(&waiting)?) });
         }
         let first = Rows::load(&from.state.part("first."))?;
-        let mut pass = Pass::new(Plan::new(&options.recipe(schema)?, &first)?, options.clone())?;
+        let mut pass = Pass::new(Plan::new(&options.recipe(schema)?, &first)?, options.clone(), schema)?;
         pass.resume(from, schema)?;
         Ok(Session { options, state: Stage::Running(Box::new(pass), first) })
     }
@@ -154,7 +154,7 @@ impl Session {
 
 /// A pass over the first rows.
 fn start(options: &FitOptions, schema: &Schema, first: &Rows) -> Result<Pass> {
-    let mut pass = Pass::new(Plan::new(&options.recipe(schema)?, first)?, options.clone())?;
+    let mut pass = Pass::new(Plan::new(&options.recipe(schema)?, first)?, options.clone(), schema)?;
     for j in 0..first.len() {
         pass.row(first.get(j), &mut ())?;
     }

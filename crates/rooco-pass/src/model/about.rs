@@ -83,9 +83,14 @@ pub struct OrderFound {
     pub text: String,
 }
 
-impl From<&OrderReport> for OrderFound {
-    fn from(order: &OrderReport) -> Self {
-        OrderFound { random: order.verdict().random(), row: order.crossed(), text: order.to_string() }
+impl OrderFound {
+    /// What a test found that did not look at these coordinates.
+    pub fn of(order: &OrderReport, filled_in: &[u32]) -> Self {
+        let mut text = order.to_string();
+        if !filled_in.is_empty() {
+            text += " (numeric columns were not looked at: missing values are filled in from the rows before)";
+        }
+        OrderFound { random: order.verdict().random(), row: order.crossed(), text }
     }
 }
 
