@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | mean of x (log-loss, Brier score) | Σwx/W | w(x - mean)/W |
 //! | R² | 1 - A/B, A = Σw(y-p)², B = Σw(y-ȳ)² | w((A/B)(y-ȳ)² - (y-p)²)/B |
-//! | AUC | Σ w_i·w_j·[p_i > p_j, half if equal]/(W₊W₋) | w(a - AUC)/W₊ or W₋, a = the weighted share of rows of the other class that row i is on the right side of |
+//! | AUC | Σ w_i·w_j·1(p_i > p_j, half if equal)/(W₊W₋) | w(a - AUC)/W₊ or W₋, a = the weighted share of rows of the other class that row i is on the right side of |
 //! | calibration error | Σ over bins of \|Σw(p-y)\|/W | w(±(p-y) - error)/W, ± the sign of the bin's sum |
 //!
 //! For means this is the familiar Σw² error. A unit is a row; rows that belong together (a row and its twin) are one unit if they share a

@@ -99,7 +99,7 @@ impl SumVector {
         self.absolute[i] += x.abs();
     }
 
-    /// += a_k·x at output k, coordinate i of output k being i·K + k.
+    /// += a_k·x at output k, coordinate i of output k being i·K + k. Where a_k is 0, x need not be of the length of w: it may hold a matrix.
     #[inline]
     pub fn add_x(&mut self, a: &[f64], x: Features<'_>) {
         let k = a.len();
@@ -108,7 +108,7 @@ impl SumVector {
             return;
         }
         for (i, value) in x.iter() {
-            for (o, &a) in a.iter().enumerate() {
+            for (o, &a) in a.iter().enumerate().filter(|(_, a)| **a != 0.0) {
                 self.add_at(i * k + o, a * value);
             }
         }

@@ -49,7 +49,7 @@ fn files(src: &Path, name: &str) -> Vec<(PathBuf, Vec<String>)> {
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             let path = entry.path();
             let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
-            let inner = [&module[..], &[stem.clone()]].concat();
+            let inner = [&module[..], std::slice::from_ref(&stem)].concat();
             match (path.is_dir(), stem.as_str()) {
                 (true, _) => walk.push((path, inner)),
                 (false, "mod") => found.push((path, module.clone())),
