@@ -120,7 +120,7 @@ fn run<P: AutoLoss>(mut learner: Auto<P>, clean: impl Pointwise, train: &Table, 
     let ns = (cpu_seconds() - start) * 1e9 / order.len() as f64;
     let n = test.y.len();
     let loss = (0..n).map(|i| clean.value(learner.predict(test.row(i).x), test.y[i])).sum::<f64>() / n as f64;
-    Ok(Outcome { loss, ns, second: learner.shares()[8], blocks: false })
+    Ok(Outcome { loss, ns, second: learner.shares()[8], blocks: learner.is_ordered() })
 }
 
 fn run_classes(train: &Table, test: &Table, order: &Arrivals) -> Result<Outcome, Failure> {
@@ -136,7 +136,7 @@ fn run_classes(train: &Table, test: &Table, order: &Arrivals) -> Result<Outcome,
         let top = out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         loss += top - out[test.y[i] as usize] + out.iter().map(|m| (m - top).exp()).sum::<f64>().ln();
     }
-    Ok(Outcome { loss: loss / n as f64, ns, second: 0.0, blocks: false })
+    Ok(Outcome { loss: loss / n as f64, ns, second: 0.0, blocks: learner.is_ordered() })
 }
 
 fn one(set: &str, kind: &str, seed: u64, train: &Table, test: &Table, off: &[&str]) -> Result<Outcome, Failure> {

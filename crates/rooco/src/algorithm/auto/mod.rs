@@ -6,12 +6,14 @@ use crate::model::Linear;
 use crate::row::{Features, Row};
 use crate::state::State;
 
+mod brake;
 mod classes;
 mod clock;
 mod correction;
 mod entries;
 mod feature;
 mod four;
+mod gram;
 mod grid;
 mod holdout;
 mod label;
@@ -36,11 +38,12 @@ pub use classes::AutoClasses;
 pub use correction::CorrectedFeatures;
 #[doc(hidden)]
 pub use holdout::Role;
-pub use loss::{AutoLoss, Eight};
+pub use loss::{AutoLoss, Eight, Quadratic};
 pub use model::ClampedModel;
 pub use projected::AutoProjected;
 pub use projected_classes::AutoClassesProjected;
 
+use brake::Brake;
 use clock::Clock;
 use entries::Entries;
 use feature::Feature;
@@ -48,7 +51,7 @@ use grid::Grid;
 use label::Label;
 use read::Unusual;
 use rounding::Noise;
-use score::Scores;
+use score::{Last, Scores};
 use second_order::SecondOrder;
 
 /// AdaGrad learners that run side by side, one SIMD lane each.
@@ -105,6 +108,7 @@ pub struct Auto<P> {
     clock: Clock,
     grid: Grid,
     scores: Scores,
+    brake: Brake,
     label: Label,
     second: Option<SecondOrder>,
     noise: Noise,
@@ -126,7 +130,7 @@ pub struct Auto<P> {
 impl<P: AutoLoss> Auto<P> {
     /// A learner for this loss that has seen nothing.
     pub fn new(loss: P) -> Self {
-        let second = (!loss.is_composite() && loss.majoriser(0.0, 1.0).is_some()).then(SecondOrder::new);
+        let second = loss.quadratic(0.0, 1.0).is_some().then(SecondOrder::new);
         let label = Label::default();
         Auto {
             loss,
@@ -139,7 +143,8 @@ impl<P: AutoLoss> Auto<P> {
             features: Vec::new(),
             clock: Clock::default(),
             grid: Grid::default(),
-            scores: Scores::new(second.is_some()),
+            scores: Scores::new(if second.is_some() { Last::In } else { Last::Absent }),
+            brake: Brake::default(),
             label,
             second,
             noise: Noise::default(),
@@ -161,9 +166,6 @@ impl<P: AutoLoss> Auto<P> {
             return Err(Error::Constant { name: "l2", value: l2, must: "finite and not negative" });
         }
         self.l2 = l2;
-        if l2 > 0.0 {
-            self.without_second_order();
-        }
         Ok(self)
     }
 
@@ -176,11 +178,12 @@ impl<P: AutoLoss> Auto<P> {
     fn without_second_order(&mut self) {
         if self.second.take().is_some() {
             let fresh = self.scores.n == 0;
-            self.scores.last_takes_part = false;
+            self.scores.last = Last::Absent;
             if fresh {
-                self.scores = Scores::new(false);
+                self.scores = Scores::new(Last::Absent);
             } else {
-                self.scores.reweigh(self.signed, self.loss.is_regression());
+                self.scores.p = std::array::from_fn(|j| self.scores.lane_shares().get(j).copied().unwrap_or(0.0));
+                self.scores.reweigh(self.stream());
             }
         }
     }
@@ -202,6 +205,12 @@ impl<P: AutoLoss> Auto<P> {
     /// True if a negative weight has been seen, or the loss is composite.
     pub fn is_signed(&self) -> bool {
         self.signed
+    }
+
+    /// True if a block of negative rows was seen: the order of the stream is not random, which is what every quality of this learner rests on.
+    /// Shuffle the rows, or let removals come between the others.
+    pub fn is_ordered(&self) -> bool {
+        self.scores.ordered
     }
 
     /// The share of each candidate in the played point: four iterates, their four averages, the second-order one.

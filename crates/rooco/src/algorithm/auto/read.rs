@@ -4,7 +4,7 @@ use super::clock::Clock;
 use super::entries::Block;
 use super::feature::Feature;
 use super::four::Four;
-use super::loss::Bound;
+use super::loss::Quadratic;
 use super::pair::Pair;
 use super::rounding::Shifts;
 use super::scale::{Scale, UNIT_RANGE, power_of_two};
@@ -34,9 +34,8 @@ pub(super) struct Reading {
     /// Σd·w² of the candidates and of the played point: 0 unless the loss corrects features.
     pub curved: [f64; CANDIDATES],
     pub curved_played: f64,
-    /// The prediction of the second-order candidate relative to its own origin, and the bound of the loss there.
-    pub second: f64,
-    pub bound: Option<Bound>,
+    /// The loss at the prediction of the second-order candidate.
+    pub last: Quadratic,
 }
 
 /// Σ over the entries of a row.
@@ -301,8 +300,7 @@ impl<P: AutoLoss> Auto<P> {
         second.grow(self.features.len());
         let clamped = &self.unusual.clamped;
         let p = if clamped.is_empty() { second.predict(z.x) } else { second.predict_with(z.x, clamped) };
-        reading.second = p;
-        reading.m[CANDIDATES - 1] = p + second.origin - self.label.mean;
-        reading.bound = self.loss.bound(reading.m[CANDIDATES - 1], z.y - self.label.mean);
+        reading.m[CANDIDATES - 1] = p + (second.origin - self.label.mean);
+        reading.last = self.loss.quadratic(reading.m[CANDIDATES - 1], z.y - self.label.mean).unwrap_or_default();
     }
 }

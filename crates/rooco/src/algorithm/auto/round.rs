@@ -2,11 +2,11 @@
 
 use super::feature::Feature;
 use super::holdout::Role;
-use super::loss::{Bound, Eight, Quick};
+use super::loss::{Eight, Quick};
 use super::pair::Pair;
 use super::read::Reading;
 use super::scale::{exponent_of, power_of_two};
-use super::score::RowLosses;
+use super::score::{RowLosses, Stream};
 use super::sizes::Sizes;
 use super::{Auto, AutoLoss, CANDIDATES, LANES, holdout, second_order};
 use crate::algorithm::Played;
@@ -64,9 +64,11 @@ impl<P: AutoLoss> Auto<P> {
         if s == 0.0 {
             return Ok(Played { t: self.rows, loss: 0.0 });
         }
-        let (regression, composite) = (self.loss.is_regression(), self.loss.is_composite());
+        let composite = self.loss.is_composite();
         let corrects = self.loss.correction().is_some();
         self.signed |= s < 0.0 || composite;
+        let stream = self.stream();
+        let braked = self.brake.sees(s * self.loss.masses(z.y).0);
         let (hold, held) = match self.role {
             Some(role) => (true, role == Role::Score),
             None => {
@@ -74,7 +76,7 @@ impl<P: AutoLoss> Auto<P> {
                 (hold, hold && holdout::is_held_out(z.x))
             }
         };
-        if self.second.is_some() && (self.signed || z.x.dim() > second_order::MAX_FEATURES) {
+        if self.second.is_some() && z.x.dim() > second_order::MAX_FEATURES {
             self.without_second_order();
         }
         self.fit_weight_unit(s);
@@ -82,7 +84,7 @@ impl<P: AutoLoss> Auto<P> {
         if z.x.dim() > self.features.len() {
             self.features.resize(z.x.dim(), Feature::default());
         }
-        if self.scores.last_is_alone() && !(self.t + 1).is_multiple_of(AWAKE) {
+        if !(self.t + 1).is_multiple_of(AWAKE) && self.scores.lanes_rest(self.signed) {
             return self.rest(z, sizes);
         }
 
@@ -96,34 +98,48 @@ impl<P: AutoLoss> Auto<P> {
         let played = self.label.mean + mix + reading.surprise;
         let loss = s * (self.loss.value(played, z.y) - 0.5 * reading.curved_played);
 
+        let row_quadratic = self.second.is_some().then(|| {
+            let lanes = (stream.signed && !stream.quadratic).then(|| self.scores.mix_lanes(&reading.m));
+            self.expand(z, s_units, mix + reading.surprise, lanes, None)
+        });
+
         // Line 3: score the candidates; move the grid.
         self.advance();
-        let (mut row, mut slope) = self.losses(&reading, z.y - self.label.mean);
-        if corrects {
-            row.correct(&reading.curved);
-        }
-        if !hold || held {
-            self.scores.add(&row, s_units, self.signed, regression);
-        }
-        if let Some((from, to)) = self.move_grid() {
-            reading.m[to] = reading.m[from];
-            slope = slope.moved(from, to);
-        }
-
-        // Line 4: label scale. The gradient sees the new mean, so that the first row does not enter G with y².
-        if regression {
-            self.see_label(z.y, s);
-            slope = self.losses(&reading, z.y - self.label.mean).1;
-        }
-
-        // Line 5: learn.
-        if !held {
-            if self.second.is_some() {
-                self.learn_second_order(z, &reading, sizes);
+        if braked {
+            self.scores.ordered = true;
+            self.scores.reweigh(stream);
+        } else {
+            let (mut row, mut slope) = self.losses(&reading, z.y - self.label.mean);
+            if corrects {
+                row.correct(&reading.curved);
             }
-            self.learn::<V>(s_units, slope);
+            if !hold || held {
+                self.scores.add(&row, s_units, stream);
+            }
+            if let Some((from, to)) = self.move_grid() {
+                reading.m[to] = reading.m[from];
+                slope = slope.moved(from, to);
+            }
+
+            // Line 4: label scale. The gradient sees the new mean, so that the first row does not enter G with y².
+            if stream.regression {
+                self.see_label(z.y, s);
+                slope = self.losses(&reading, z.y - self.label.mean).1;
+            }
+
+            // Line 5: learn.
+            if !held {
+                self.learn::<V>(s_units, slope);
+            }
+        }
+        if let (Some(row), false) = (row_quadratic, held) {
+            self.learn_second_order(z, &row, sizes);
         }
         Ok(Played { t: self.rows, loss })
+    }
+
+    pub(super) fn stream(&self) -> Stream {
+        Stream { signed: self.signed, regression: self.loss.is_regression(), quadratic: self.loss.is_quadratic() }
     }
 
     /// A row that the lanes do not see, because the second-order candidate is played alone: lines 1, 2, 4 and 5 for that one.
@@ -136,12 +152,15 @@ impl<P: AutoLoss> Auto<P> {
         self.density += self.density / self.t as f64;
         let mut reading = Reading::default();
         self.read_second_order(z, &mut reading);
-        let loss = z.weight * self.loss.value(self.label.mean + reading.m[CANDIDATES - 1], z.y);
+        let loss = z.weight * reading.last.value;
+        let lanes = (!self.loss.is_quadratic()).then(|| self.second.as_ref().map_or(0.0, |s| z.x.dot(&s.lanes)));
+        let s = z.weight * power_of_two(-self.weight_exponent);
+        let row = self.expand(z, s, reading.m[CANDIDATES - 1], lanes, Some(reading.last));
         self.advance();
         if self.loss.is_regression() {
             self.see_label(z.y, z.weight);
         }
-        self.learn_second_order(z, &reading, sizes);
+        self.learn_second_order(z, &row, sizes);
         Ok(Played { t: self.rows, loss })
     }
 
@@ -187,13 +206,11 @@ impl<P: AutoLoss> Auto<P> {
     fn losses(&self, reading: &Reading, y: f64) -> (RowLosses, Slopes) {
         let m = &reading.m;
         let mut row = RowLosses { value: [0.0; CANDIDATES], size: [0.0; CANDIDATES] };
-        if let Some(Bound { value, .. }) = reading.bound {
-            (row.value[CANDIDATES - 1], row.size[CANDIDATES - 1]) = (value, value.abs());
-        }
         if let Some(Quick { value, slope }) = self.loss.quick(&reading.quick, y) {
             for k in 0..LANES {
                 (row.value[k], row.value[LANES + k]) = (value[0][k] as f64, value[1][k] as f64);
             }
+            row.value[CANDIDATES - 1] = reading.last.value;
             row.size = row.value;
             return (row, Slopes::Quick(slope));
         }
@@ -202,6 +219,7 @@ impl<P: AutoLoss> Auto<P> {
         let Eight { value, size, slope } = self.loss.eight(&first, y);
         row.value[..2 * LANES].copy_from_slice(&value);
         row.size[..2 * LANES].copy_from_slice(&size);
+        (row.value[CANDIDATES - 1], row.size[CANDIDATES - 1]) = (reading.last.value, reading.last.size);
         (row, Slopes::Exact([slope[0], slope[1], slope[2], slope[3]]))
     }
 
@@ -212,11 +230,7 @@ impl<P: AutoLoss> Auto<P> {
         for f in &mut self.features {
             (f.w[to], f.squares[to], f.b[to]) = (f.w[from], f.squares[from], f.b[from]);
         }
-        for (from, to) in [(from, to), (LANES + from, LANES + to)] {
-            self.scores.signed[to] = self.scores.signed[from];
-            self.scores.absolute[to] = self.scores.absolute[from];
-        }
-        self.scores.reweigh(self.signed, self.loss.is_regression());
+        self.scores.copy_lane(from, to, self.stream());
         Some((from, to))
     }
 
