@@ -14,14 +14,14 @@ fmt:
 	$(CARGO) fmt --all --check
 
 lint:
-	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --package rooco -- -D warnings  # the library alone, as a service embeds it
 
 unit:
-	$(CARGO) test --workspace --all-features
+	$(CARGO) test --workspace
 
 doc:
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --all-features --no-deps
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 
 # The package as a user installs it, but with the profile of the tests above, so that what they built is used again.
 python:
@@ -31,7 +31,7 @@ python:
 	cd python/tests && SCIPY_ARRAY_API=1 ROOCO=../../target/debug/rooco ../../target/venv/bin/pytest --quiet
 
 browser:  ## the lab's reports in headless Chromium; installs it if it is missing
-	$(CARGO) test --quiet --workspace --all-features --test lab -- report_is_one_small_file every_statement_of_the_paper
+	$(CARGO) test --quiet --workspace --test lab -- report_is_one_small_file every_statement_of_the_paper
 	crates/rooco-lab/tests/browser/run.sh $(TARGET)/browser $(TARGET)/tmp/report/report.html $(TARGET)/tmp/frontier/report.html $(TARGET)/tmp/paper/report.html
 
 build:

@@ -70,7 +70,7 @@ class Set:
             loss = "noisy:0.3,0.1"
         if self.name == "digits":
             loss = "softmax:10"
-        command = [str(ROOT / "target/release/examples/quality"), str(train), str(test), loss] + (["plain"] if first_order else [])
+        command = [str(ROOT / "target/release/quality"), str(train), str(test), loss] + (["plain"] if first_order else [])
         result = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
         factor = 2.0 if self.regression else 1.0  # the library's squared loss has a factor 1/2
         return {**result, "loss": factor * result["held_out"], "progressive": factor * result["progressive"]}
@@ -197,7 +197,7 @@ def main():
         store.write_text(json.dumps(results, indent=1))
     if not args.table:
         if not args.only or "rooco" in args.only:
-            subprocess.run(["cargo", "build", "--release", "-q", "-p", "rooco", "--example", "quality"], cwd=ROOT, check=True)
+            subprocess.run(["cargo", "build", "--release", "-q", "-p", "rooco-bench", "--bin", "quality"], cwd=ROOT, check=True)
         for order in range(args.orders):
             for name in args.sets.split(","):
                 run_set(name, order, args, results, store)

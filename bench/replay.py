@@ -25,11 +25,11 @@ def main():
     a = a.parse_args()
     a.data.mkdir(parents=True, exist_ok=True)
     subprocess.run(["cargo", "build", "--release", "--package", "rooco-cli"], check=True, cwd=ROOT)
-    subprocess.run(["cargo", "build", "--release", "--package", "rooco", "--all-features", "--example", "generate"], check=True, cwd=ROOT)
+    subprocess.run(["cargo", "build", "--release", "--package", "rooco-bench", "--bin", "generate"], check=True, cwd=ROOT)
     file = a.data / f"replay-{a.rows}.svm"
     if not file.exists():
         with open(file, "wb") as out:
-            subprocess.run([ROOT / "target/release/examples/generate", "a", "libsvm", str(a.rows)], check=True, stdout=out)
+            subprocess.run([ROOT / "target/release/generate", "a", "libsvm", str(a.rows)], check=True, stdout=out)
     jobs = [
         ("ogd (fresh rows, last iterate)", ["--algorithm", "ogd"]),
         ("sgd (fresh rows, averaged play)", ["--algorithm", "sgd"]),

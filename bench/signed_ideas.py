@@ -3,7 +3,7 @@
 
     bench/signed_ideas.py DATA [--draws 4] [--orders 2]
 
-DATA holds the files that bench/quality_data.py names. What each idea does is in crates/rooco/examples/signed_ideas.rs.
+DATA holds the files that bench/quality_data.py names. What each idea does is in bench/src/bin/signed_ideas.rs.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def main():
     parser.add_argument("--draws", type=int, default=4, help="draws of 4,500 rows")
     parser.add_argument("--orders", type=int, default=2, help="orders of all rows")
     args = parser.parse_args()
-    subprocess.run(["cargo", "build", "--release", "-q", "-p", "rooco", "--example", "signed_ideas"], cwd=ROOT, check=True)
+    subprocess.run(["cargo", "build", "--release", "-q", "-p", "rooco-bench", "--bin", "signed_ideas"], cwd=ROOT, check=True)
     x, y, x_test, y_test = data.load("clickbait", args.data)
     columns = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -42,7 +42,7 @@ def main():
                     if kind != "clean":
                         part = data.signed(kind, x[pick], y[pick], np.random.default_rng(2000 + repeat))
                     data.write_prepared(train, *part)
-                    command = [str(ROOT / "target/release/examples/signed_ideas"), str(train), str(test)]
+                    command = [str(ROOT / "target/release/signed_ideas"), str(train), str(test)]
                     out = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
                     for idea, loss in out.items():
                         columns.setdefault((rows, kind), {}).setdefault(idea, []).append(loss)

@@ -58,7 +58,7 @@ def prepare(data, scale, sets):
             path = data / f"{name}.{ending}"
             if not path.exists():
                 with open(path, "wb") as out:
-                    subprocess.run([ROOT / "target/release/examples/generate", name, format, str(int(SETS[name]["rows"] * scale))], check=True, stdout=out)
+                    subprocess.run([ROOT / "target/release/generate", name, format, str(int(SETS[name]["rows"] * scale))], check=True, stdout=out)
         parquet = data / f"{name}.parquet"
         if name != "c" and not parquet.exists():
             subprocess.run([data / "venv/bin/python", "-c", TO_PARQUET, data / f"{name}.csv", parquet], check=True)
@@ -101,7 +101,7 @@ for x, y in itertools.islice(stream.iter_libsvm(path, target_type=float), rows):
 
 def measure(data, scale, sets, repeat):
     rooco = ROOT / "target/release/rooco"
-    parse = ROOT / "target/release/examples/parse_only"
+    parse = ROOT / "target/release/parse_only"
     python = data / "venv/bin/python"
     lines = []
     for name in sets:
@@ -178,13 +178,13 @@ def in_memory(data, sets):
         return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True, preexec_fn=pin, env=env).stdout
     lines = ["| set | rooco plain | scikit-learn SGD | times | rooco sgd (poly3 average) | scikit-learn SGD, averaged | times | rooco default rule | one AdaGrad | times |", "|---|---|---|---|---|---|---|---|---|---|"]
     for name in sets:
-        own = {w[1]: float(w[2]) for w in (l.split() for l in output([ROOT / "target/release/examples/in_memory", name]).splitlines())}
+        own = {w[1]: float(w[2]) for w in (l.split() for l in output([ROOT / "target/release/in_memory", name]).splitlines())}
         rival = [float(output([data / "venv/bin/python", "-c", IN_MEMORY, name, kind])) for kind in ("last", "average")]
         lines.append(f"| {name} | {own['plain']:.0f} | {rival[0]:.0f} | {rival[0] / own['plain']:.1f} | {own['sgd']:.0f} | {rival[1]:.0f} | {rival[1] / own['sgd']:.1f} | {own['auto']:.0f} | {own['adagrad']:.0f} | {own['auto'] / own['adagrad']:.1f} |")
         print(lines[-1], flush=True)
     return ["## Speed in memory", "", "    python3 bench/speed.py", "",
             "CPU nanoseconds a row, best of 3, one core, rows of the shapes of the section \"Speed\" in memory. rooco observes row by row; "
-            "scikit-learn gets the whole array in one `partial_fit`. The last column is the cost of the default rule in AdaGrads (crates/rooco/examples/adagrad).", ""] + lines
+            "scikit-learn gets the whole array in one `partial_fit`. The last column is the cost of the default rule in AdaGrads (bench/src/bin/adagrad).", ""] + lines
 
 
 def replace(text, title, lines):
@@ -203,7 +203,7 @@ def main():
     a.data.mkdir(parents=True, exist_ok=True)
     sets = a.sets.split(",")
     subprocess.run(["cargo", "build", "--release", "--package", "rooco-cli"], check=True, cwd=ROOT)
-    subprocess.run(["cargo", "build", "--release", "--package", "rooco", "--all-features", "--example", "parse_only", "--example", "generate", "--example", "in_memory"], check=True, cwd=ROOT)
+    subprocess.run(["cargo", "build", "--release", "--package", "rooco-bench", "--bin", "parse_only", "--bin", "generate", "--bin", "in_memory"], check=True, cwd=ROOT)
     if not (a.data / "venv").exists():
         subprocess.run([sys.executable, "-m", "venv", a.data / "venv"], check=True)
         subprocess.run([a.data / "venv/bin/pip", "install", "--quiet"] + RIVALS, check=True)

@@ -1,9 +1,10 @@
 //! What is promised for these rows, and what is certain about a finished model.
 
 use pyo3::prelude::*;
-use rooco::audit::{Audit, Certifier};
-use rooco::fit;
-use rooco::{Result, Row, Stream};
+use rooco::{Result, Row};
+use rooco_data::Stream;
+use rooco_pass::audit::{Audit, Certifier};
+use rooco_pass::fit;
 use serde::Deserialize;
 
 use crate::error::{Stop, raised};

@@ -9,7 +9,7 @@ use arrow_array::RecordBatchReader;
 use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use rooco::stream::{self, Batches, Stream};
+use rooco_data::stream::{self, Batches, Stream};
 
 use crate::error::{raised, value_error};
 

@@ -6,10 +6,10 @@ use std::sync::Mutex;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rooco::fit::{Checkpoint, Feed};
-use rooco::model::file;
-use rooco::stream::{Missing, Schema, Stream};
 use rooco::{Features, Row};
+use rooco_data::stream::{Missing, Schema, Stream};
+use rooco_pass::fit::{Checkpoint, Feed};
+use rooco_pass::model::file;
 use serde_json::json;
 
 use crate::error::{Stop, raised, value_error};

@@ -1,9 +1,9 @@
 //! The rows of a numpy array, viewed where they are: any order of the axes, any strides, float32 or float64.
 
 use numpy::ndarray::ArrayView2;
-use rooco::stream::memory::Value;
-use rooco::stream::{Missing, Position, Role, Schema, Stream};
 use rooco::{Error, Features, Result, Row};
+use rooco_data::stream::memory::Value;
+use rooco_data::stream::{Missing, Position, Role, Schema, Stream};
 
 /// A matrix, its targets and its weights. Without an intercept a C-ordered float64 row is lent in place; otherwise it passes through one
 /// buffer of a row.
@@ -162,7 +162,7 @@ impl Stream for Beside<'_> {
         self.inner.schema()
     }
 
-    fn tally(&self) -> &rooco::stream::Tally {
+    fn tally(&self) -> &rooco_data::stream::Tally {
         self.inner.tally()
     }
 }

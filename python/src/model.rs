@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rooco::model::{self, file};
-use rooco::stream::Role;
+use rooco_data::stream::Role;
+use rooco_pass::model::{self, file};
 
 use crate::error::{raised, value_error};
 use crate::rows::Rows;
@@ -60,23 +60,23 @@ impl Model {
 
     /// Weights, features × outputs; the intercept, if there is one, is the first row.
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let l = &self.model.linear;
+        let l = &self.model.rule;
         PyArray1::from_slice(py, &l.weights).reshape([l.features(), l.outputs])
     }
 
     /// Added to every score.
     fn offset<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.model.linear.offset)
+        PyArray1::from_slice(py, &self.model.rule.offset)
     }
 
     /// The largest |x| that a prediction lets through, feature by feature; nothing for a plain linear model.
     fn limits<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
-        self.model.linear.limits.as_ref().map(|l| PyArray1::from_slice(py, l))
+        self.model.rule.limits.as_ref().map(|l| PyArray1::from_slice(py, l))
     }
 
     /// The names of the coordinates.
     fn names(&self) -> Vec<String> {
-        (0..self.model.linear.features()).map(|i| self.model.about.schema.name(i)).collect()
+        (0..self.model.rule.features()).map(|i| self.model.about.schema.name(i)).collect()
     }
 
     /// The classes, in the order of the scores; empty for a number.
@@ -117,7 +117,7 @@ impl Model {
     /// Scores, rows × outputs; as probabilities if asked for.
     #[pyo3(signature = (rows, probabilities=false))]
     fn scores<'py>(&self, py: Python<'py>, rows: &Rows, probabilities: bool) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let outputs = self.model.linear.outputs;
+        let outputs = self.model.rule.outputs;
         let all = rows.with_stream(py, Some(&self.model.about.schema), |stream| {
             let mut all = Vec::new();
             let mut n = 0u64;

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use rooco::algorithm::{Memory, Settings};
 use rooco::draw::Keep;
-use rooco::fit::{self, Choice};
 use rooco::loss::Correction;
-use rooco::stream::{self, BadRows, Format, Labels, Missing, Schema, TargetKind};
 use rooco::{Error, Result};
+use rooco_data::stream::{self, BadRows, Format, Labels, Missing, Schema, TargetKind};
+use rooco_pass::fit::{self, Choice};
 use serde::Deserialize;
 
 use crate::error::value_error;

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use rooco::algorithm::{Pull, Task};
-use rooco::fit::Choice;
 use rooco::loss::{Interval, Linear, Pointwise};
 use rooco::{Error, domain};
+use rooco_pass::fit::Choice;
 
 use crate::audit::each;
 use crate::options::{self, FitOptions};

@@ -2,9 +2,9 @@
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
-use rooco::stream::memory::{Csr, Index, Value};
-use rooco::stream::{self, Column, INTERCEPT, Input, Missing, Names, Role, Schema, Stream, Target};
 use rooco::{Error, Result};
+use rooco_data::stream::memory::{Csr, Index, Value};
+use rooco_data::stream::{self, Column, INTERCEPT, Input, Missing, Names, Role, Schema, Stream, Target};
 
 use crate::capsule;
 use crate::error::{Stop, raised, value_error};
@@ -96,7 +96,7 @@ impl Rows {
 
     /// How many rows a run with this seed and share of held-out rows would learn from.
     fn count_learned(&self, py: Python<'_>, seed: u64, holdout: f64) -> PyResult<u64> {
-        self.with_stream(py, None, |stream| Ok(rooco::fit::count_learned(stream, seed, holdout)?))
+        self.with_stream(py, None, |stream| Ok(rooco_pass::fit::count_learned(stream, seed, holdout)?))
     }
 }
 

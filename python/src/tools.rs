@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use rooco::shuffle::{FileOptions, Records, ShuffleOptions, shuffle_files};
-use rooco::stream::Input;
+use rooco_data::shuffle::{FileOptions, Records, ShuffleOptions, shuffle_files};
+use rooco_data::stream::Input;
 use rooco_lab::report::ReportData;
 use rooco_lab::{experiment, paper, run};
 

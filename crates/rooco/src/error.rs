@@ -172,7 +172,7 @@ pub enum Error {
 
 impl Error {
     /// Checks that a constant is positive and finite.
-    pub(crate) fn positive(name: &'static str, value: f64) -> Result<f64> {
+    pub fn positive(name: &'static str, value: f64) -> Result<f64> {
         if value > 0.0 && value.is_finite() {
             Ok(value)
         } else {

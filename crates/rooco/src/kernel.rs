@@ -81,7 +81,7 @@ pub(crate) fn gram_eight(c: &[f64; 8], x: &[f64], width: usize, a: &mut [f64]) {
 
 /// ⟨a, b⟩ of two slices of one length.
 #[inline]
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     #[cfg(target_arch = "x86_64")]
     if let Some(avx2) = avx2::Avx2::get() {
         return avx2.dots([a], b)[0];
@@ -102,7 +102,7 @@ pub(crate) fn dot_2(v: &[f64], q: &[f64], x: &[f64]) -> (f64, f64) {
 
 /// y += c·x for slices of one length.
 #[inline]
-pub(crate) fn axpy(c: f64, x: &[f64], y: &mut [f64]) {
+pub fn axpy(c: f64, x: &[f64], y: &mut [f64]) {
     #[cfg(target_arch = "x86_64")]
     if let Some(avx2) = avx2::Avx2::get() {
         return avx2.axpys([c], x, [y]);

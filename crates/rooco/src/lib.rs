@@ -52,31 +52,25 @@
 //! Losses, domains and learners of your own run the same checks as the built-in ones: [`testing`].
 
 pub mod algorithm;
-pub mod audit;
 pub mod certificate;
 pub mod domain;
 pub mod draw;
 mod error;
-#[cfg(feature = "files")]
-pub mod fit;
 pub mod gradient;
 pub mod guarantee;
-mod kernel;
+pub mod kernel;
 pub mod linalg;
 pub mod loss;
 pub mod measure;
-pub mod metrics;
 pub mod minimise;
-pub mod model;
 pub mod play;
 pub mod point;
 pub mod problem;
 pub mod rng;
 mod row;
-pub mod shuffle;
+mod rule;
 pub mod state;
 pub mod step;
-pub mod stream;
 pub mod testing;
 pub mod weights;
 pub mod words;
@@ -88,5 +82,5 @@ pub use gradient::Gradient;
 pub use loss::Loss;
 pub use point::Point;
 pub use row::{Features, Row};
-pub use stream::Stream;
+pub use rule::Rule;
 pub use weights::Weights;

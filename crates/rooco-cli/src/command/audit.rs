@@ -4,11 +4,11 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use rooco::audit::{Again, Audit, AuditReport, Certified, Certifier, Optimum, SampleCertified, Verdict, optimum};
 use rooco::draw::Past;
-use rooco::fit;
-use rooco::model::{Model, file};
-use rooco::stream::{Labels, Missing, Stream};
+use rooco_data::stream::{Labels, Missing, Stream};
+use rooco_pass::audit::{Again, Audit, AuditReport, Certified, Certifier, Optimum, SampleCertified, Verdict, optimum};
+use rooco_pass::fit;
+use rooco_pass::model::{Model, file};
 use serde_json::json;
 
 use super::correction::CorrectionArguments;
@@ -112,7 +112,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     let spec = fit::loss_spec(&options, &stream.schema().target)?;
     let mut audit = Audit::new(spec.clone(), a.domain.as_deref().unwrap_or("none"), stream.schema().features(), a.seed)?;
     // Not every loss has a default learner; the order test then does without its score.
-    if let Ok(learner) = fit::default_learner(&spec, "none", stream.schema()) {
+    if let Ok(learner) = rooco::algorithm::default_learner(&spec, "none", stream.schema().features()) {
         audit = audit.with_frozen_model(learner)?;
     }
     each_row(stream.as_mut(), "auditing", quiet, |z| audit.observe(z))?;
@@ -349,7 +349,7 @@ pub fn certificate_text(model: &Model, c: &Certified) -> String {
             );
         }
     }
-    if model.linear.limits.is_some() {
+    if model.rule.limits.is_some() {
         line(
             "model",
             "certified without the clamp of its inputs, which does not act on rows within the range of the training data".into(),

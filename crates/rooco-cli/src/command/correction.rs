@@ -1,9 +1,9 @@
 //! What the data suffer from, so that the loss can undo it: shared by `fit` and `audit`.
 
 use anyhow::{Context, Result, bail};
-use rooco::fit::missing_rates;
 use rooco::loss::Correction;
-use rooco::stream::{Missing, Schema};
+use rooco_data::stream::{Missing, Schema};
+use rooco_pass::fit::missing_rates;
 
 use super::data::{DataArguments, two_numbers};
 

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use rooco::loss::Base;
-use rooco::stream::{self, BadRows, Format, Input, Missing, Stream, TargetKind};
+use rooco_data::stream::{self, BadRows, Format, Input, Missing, Stream, TargetKind};
 
 /// Where the rows come from and what their columns mean.
 #[derive(clap::Args, Clone, Debug)]

@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use rooco::fit::score_loss;
-use rooco::metrics::Metrics;
-use rooco::model::file;
-use rooco::stream::Labels;
+use rooco_data::stream::Labels;
+use rooco_pass::fit::score_loss;
+use rooco_pass::metrics::Metrics;
+use rooco_pass::model::file;
 
 use super::data::DataArguments;
 use super::predict::open;
@@ -34,7 +34,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     let mut stream = open(&model, &a.data, Labels::Required)?;
     let loss = model.about.loss.of_scores()?;
     let mut metrics = Metrics::new(model.about.loss.base.kind());
-    let mut scores = vec![0.0; model.linear.outputs];
+    let mut scores = vec![0.0; model.rule.outputs];
     while let Some(z) = stream.next()? {
         model.scores(z.x, &mut scores);
         metrics.add(&scores, z.y, z.weight, score_loss(loss.as_ref(), &scores, z));

@@ -9,13 +9,14 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use rooco::algorithm::{Algorithm, Memory, Settings};
-use rooco::audit::{Audit, AuditReport};
 use rooco::draw::{Keep, Leftovers};
-use rooco::fit::{self, Checkpoint, Choice, Control, Pass, Progress as Beat, Watch};
-use rooco::metrics::{Kind, best_class};
-use rooco::model::file;
-use rooco::shuffle::{ShuffleOptions, ShuffledRows};
-use rooco::stream::{Schema, Stream};
+use rooco::loss::Prediction;
+use rooco_data::shuffle::{ShuffleOptions, ShuffledRows};
+use rooco_data::stream::{Schema, Stream};
+use rooco_pass::audit::{Audit, AuditReport};
+use rooco_pass::fit::{self, Checkpoint, Choice, Control, Pass, Progress as Beat, Watch};
+use rooco_pass::metrics::best_class;
+use rooco_pass::model::file;
 use serde_json::json;
 
 use super::audit;
@@ -483,12 +484,12 @@ impl Watch for Watcher {
         self.predictions.is_some()
     }
 
-    fn predicted(&mut self, scores: &[f64], kind: Kind) -> rooco::Result<()> {
+    fn predicted(&mut self, scores: &[f64], kind: Prediction) -> rooco::Result<()> {
         let Some((out, path, _)) = &mut self.predictions else { return Ok(()) };
         let written = match kind {
-            Kind::Number => writeln!(out, "{}", scores[0]),
-            Kind::TwoClasses => writeln!(out, "{}", 1.0 / (1.0 + (-scores[0]).exp())),
-            Kind::Classes => writeln!(out, "{}", self.classes.get(best_class(scores)).map_or("", String::as_str)),
+            Prediction::Number => writeln!(out, "{}", scores[0]),
+            Prediction::TwoClasses => writeln!(out, "{}", 1.0 / (1.0 + (-scores[0]).exp())),
+            Prediction::Classes => writeln!(out, "{}", self.classes.get(best_class(scores)).map_or("", String::as_str)),
         };
         written.map_err(|source| rooco::Error::Io { file: path.clone(), source })
     }

@@ -4,9 +4,10 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use anyhow::Result;
-use rooco::metrics::{Kind, best_class};
-use rooco::model::{Model, file};
-use rooco::stream::{self, Labels, Stream};
+use rooco::loss::Prediction;
+use rooco_data::stream::{self, Labels, Stream};
+use rooco_pass::metrics::best_class;
+use rooco_pass::model::{Model, file};
 
 use super::data::DataArguments;
 use crate::exit::Outcome;
@@ -51,19 +52,19 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     let model = file::load_model(&a.model)?;
     let mut stream = open(&model, &a.data, Labels::Optional)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let mut scores = vec![0.0; model.linear.outputs];
+    let mut scores = vec![0.0; model.rule.outputs];
     let classes = model.about.schema.target.classes().to_vec();
     let base = &model.about.loss.base;
     while let Some(z) = stream.next()? {
         model.scores(z.x, &mut scores);
-        if a.scores || (base.kind() == Kind::TwoClasses && !base.has_probabilities() && !a.proba) {
+        if a.scores || (base.kind() == Prediction::TwoClasses && !base.has_probabilities() && !a.proba) {
             let list: Vec<String> = scores.iter().map(f64::to_string).collect();
             writeln!(out, "{}", list.join("\t"))?;
             continue;
         }
         match base.kind() {
-            Kind::Number => writeln!(out, "{}", scores[0])?,
-            Kind::TwoClasses => {
+            Prediction::Number => writeln!(out, "{}", scores[0])?,
+            Prediction::TwoClasses => {
                 model.probabilities(&mut scores);
                 if a.proba {
                     let class = classes.get((scores[0] > 0.5) as usize).map_or("", String::as_str);
@@ -72,7 +73,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
                     writeln!(out, "{}", scores[0])?;
                 }
             }
-            Kind::Classes => {
+            Prediction::Classes => {
                 let class = classes.get(best_class(&scores)).map_or("", String::as_str);
                 write!(out, "{class}")?;
                 if a.proba {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use rooco::model::file;
+use rooco_pass::model::file;
 use serde_json::json;
 
 use crate::exit::Outcome;
@@ -28,7 +28,7 @@ pub struct Arguments {
 /// Reads and prints.
 pub fn run(a: Arguments) -> Result<Outcome> {
     let model = file::load_model(&a.model)?;
-    let (l, about) = (&model.linear, &model.about);
+    let (l, about) = (&model.rule, &model.about);
     let k = l.outputs;
     let size = |i: &usize| l.weights[i * k..(i + 1) * k].iter().map(|w| w.abs()).fold(0.0, f64::max);
     let mut order: Vec<usize> = (0..l.features()).collect();

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use rooco::shuffle::{FileOptions, Records, ShuffleOptions, shuffle_files};
-use rooco::stream::Input;
+use rooco_data::shuffle::{FileOptions, Records, ShuffleOptions, shuffle_files};
+use rooco_data::stream::Input;
 
 use super::fit::parse_bytes;
 use crate::exit::Outcome;

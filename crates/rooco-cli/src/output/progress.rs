@@ -4,8 +4,8 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use super::words;
-use rooco::fit::Progress as Beat;
-use rooco::stream::Position;
+use rooco_data::stream::Position;
+use rooco_pass::fit::Progress as Beat;
 
 /// A line on standard error that is rewritten a few times a second.
 pub struct Progress {

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use rooco::metrics::Figures;
-use rooco::model::{Model, Numbers};
+use rooco_pass::metrics::Figures;
+use rooco_pass::model::{Model, Numbers};
 use serde_json::{Value, json};
 
 use super::words;
@@ -28,7 +28,7 @@ pub fn about(model: &Model) -> String {
         let _ = writeln!(out, "{name:<18}{value}");
     };
     line("learned from", format!("{} rows", words::count(a.rows)));
-    line("features", words::count(model.linear.features() as u64));
+    line("features", words::count(model.rule.features() as u64));
     if a.negative_rows > 0 {
         let share = a.negative_weight / (a.weight + 2.0 * a.negative_weight);
         line("negative weights", format!("{} rows, {:.1} % of the mass", words::count(a.negative_rows), 100.0 * share));
@@ -60,7 +60,7 @@ pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
         "learned": a.rows,
         "seconds": seconds,
         "rows_per_second": rows as f64 / seconds,
-        "features": model.linear.features(),
+        "features": model.rule.features(),
         "progressive_loss": if a.weight != 0.0 { Some(a.progressive_loss / a.weight) } else { None },
         "total_loss": a.progressive_loss,
         "weight": a.weight,
@@ -68,7 +68,7 @@ pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
         "negative_weight": a.negative_weight,
         "baseline": a.baseline,
         "holdout": a.holdout,
-        "loss": a.loss,
+        "loss": rooco_pass::model::loss_text::json(&a.loss),
         "algorithm": a.algorithm,
         "domain": a.domain,
         "constants": a.numbers,

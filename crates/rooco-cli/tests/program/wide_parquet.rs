@@ -1,6 +1,6 @@
 //! A Parquet file whose columns do not fit in memory side by side: the memory of a fit stays small, and a temporary file that cannot be
 //! written is an error with a way out.
-#![cfg(all(feature = "columnar", target_os = "linux"))]
+#![cfg(target_os = "linux")]
 
 use std::path::Path;
 use std::sync::Arc;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use rooco::draw::Past;
 use rooco::loss::{Base, LossSpec};
 use rooco::rng::{Purpose, Random};
-use rooco::stream::{Input, Options, open};
 use rooco::{Error, Result};
+use rooco_data::stream::{Input, Options, open};
 use serde::Deserialize;
 
 use super::Instance;

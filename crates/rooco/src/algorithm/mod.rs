@@ -18,13 +18,14 @@
 //! | [`constant_step_sgd`] | reservoir | constant | w_t | T8b (F only convex) | rows |
 
 use crate::error::Result;
-use crate::model::Linear;
 use crate::row::{Features, Row};
+use crate::rule::Rule;
 use crate::state::State;
 
 mod auto;
 mod convex;
 mod curvature;
+mod default_learner;
 mod fresh;
 mod named;
 mod ogd;
@@ -42,6 +43,7 @@ pub use convex::{
     convex_sgd_without_replacement,
 };
 pub use curvature::{Cap, Curvature};
+pub use default_learner::default_learner;
 pub use fresh::{FrozenSteps, algorithm_2_prime, frozen_sgd, tau_prime};
 pub use named::{Algorithm, Memory, Settings};
 pub use ogd::{ogd, sgd, sgd_with_replacement};
@@ -78,8 +80,8 @@ pub trait Learner: Send {
     fn save(&self) -> State;
 
     /// The prediction rule, written out: the played point, for learners that are plain linear models.
-    fn model(&self) -> Linear {
-        Linear::plain(self.played(), self.outputs())
+    fn rule(&self) -> Rule {
+        Rule::plain(self.played(), self.outputs())
     }
 
     /// Scores per row.

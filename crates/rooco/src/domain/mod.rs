@@ -36,7 +36,7 @@ pub use halfspace_ball::HalfspaceBall;
 pub use l1_ball::L1Ball;
 pub use parse::{FORMS, parse};
 pub use simplex::Simplex;
-pub(crate) use single::Single;
+pub use single::Single;
 pub use whole_space::WholeSpace;
 
 /// The closed convex set W that decisions are taken from.

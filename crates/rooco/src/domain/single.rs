@@ -7,7 +7,7 @@ use crate::row::Features;
 
 /// The set of one point. Coordinates beyond its last are zero.
 #[derive(Clone, Debug)]
-pub(crate) struct Single(pub Vec<f64>);
+pub struct Single(pub Vec<f64>);
 
 impl Domain for Single {
     fn project(&self, w: &mut [f64]) {

@@ -142,7 +142,7 @@ fn were(names: &[&str]) -> String {
 }
 
 /// Four significant digits.
-pub(crate) fn short(x: f64) -> String {
+pub fn short(x: f64) -> String {
     let size = x.abs();
     if x.is_infinite() {
         "∞".into()

@@ -53,9 +53,8 @@ pub use huber::Huber;
 pub use linear::{Interval, Linear, Pointwise};
 pub use logistic::Logistic;
 pub use missing_at_random::MissingAtRandom;
-#[cfg(feature = "files")]
 pub(crate) use named::with_pointwise;
-pub use named::{Base, Correction, LossSpec};
+pub use named::{Base, Correction, LossSpec, Prediction};
 pub use noisy_labels::NoisyLabels;
 pub use positive_unlabelled::PositiveUnlabelled;
 pub use quadratic::Quadratic;
@@ -63,7 +62,7 @@ pub use ridge::Ridge;
 pub use shift_invert_pca::ShiftInvertPca;
 pub use smoothed_hinge::SmoothedHinge;
 pub use softmax::Softmax;
-pub(crate) use softmax::class_of;
+pub use softmax::class_of;
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
 

@@ -1,27 +1,34 @@
 //! The losses by name, for the command line, model files and Python.
 
+use std::fmt;
+
 use super::*;
 use crate::error::{Error, Result};
-use crate::metrics::Kind;
 
 /// A loss that is chosen at run time: its base, what it corrects for, and L2.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LossSpec {
     /// The loss on clean data.
     pub base: Base,
     /// What the data suffer from.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub correction: Option<Correction>,
     /// (l2/2)‖w‖² is added to every row's loss.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub l2: f64,
+}
+
+/// What is predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prediction {
+    /// A number.
+    Number,
+    /// One of two classes, y = ±1, by the sign of the score.
+    TwoClasses,
+    /// One of K classes, y = 0..K-1, by the largest score.
+    Classes,
 }
 
 /// The loss on clean data.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Base {
     /// ½(p - y)².
     Squared,
@@ -48,8 +55,6 @@ pub enum Base {
 
 /// What the data suffer from, so that the loss can undo it on average. Corrected rows may be non-convex.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Correction {
     /// Labels flipped at known rates.
     LabelNoise {
@@ -83,10 +88,10 @@ pub enum Correction {
 }
 
 impl Base {
-    /// The names on the command line.
-    pub const NAMES: &str = "squared, huber[:delta], logistic, squared-hinge, smoothed-hinge[:gamma], softmax";
+    /// The names, with their numbers.
+    pub const NAMES: &str = "squared, huber[:delta], logistic, squared-hinge, smoothed-hinge[:gamma], softmax[:classes]";
 
-    /// The loss of that name; `classes` is used by softmax.
+    /// The loss of that name, as [`Display`](fmt::Display) writes it; `classes` is for a softmax that does not say how many.
     pub fn parse(text: &str, classes: usize) -> Result<Self> {
         let (name, parameter) = match text.split_once(':') {
             Some((name, value)) => (name, Some(value)),
@@ -102,21 +107,21 @@ impl Base {
             "logistic" => Base::Logistic,
             "squared-hinge" => Base::SquaredHinge,
             "smoothed-hinge" => Base::SmoothedHinge { gamma: number(1.0)? },
-            "softmax" => Base::Softmax { classes },
+            "softmax" => Base::Softmax { classes: number(classes as f64)? as usize },
             _ => return Err(Error::Unsupported(format!("there is no loss `{text}`; choose one of {}", Self::NAMES))),
         };
-        if parameter.is_some() && !matches!(base, Base::Huber { .. } | Base::SmoothedHinge { .. }) {
+        if parameter.is_some() && !matches!(base, Base::Huber { .. } | Base::SmoothedHinge { .. } | Base::Softmax { .. }) {
             return Err(Error::Unsupported(format!("the loss `{name}` takes no number")));
         }
         Ok(base)
     }
 
     /// What it predicts.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> Prediction {
         match self {
-            Base::Squared | Base::Huber { .. } => Kind::Number,
-            Base::Logistic | Base::SquaredHinge | Base::SmoothedHinge { .. } => Kind::TwoClasses,
-            Base::Softmax { .. } => Kind::Classes,
+            Base::Squared | Base::Huber { .. } => Prediction::Number,
+            Base::Logistic | Base::SquaredHinge | Base::SmoothedHinge { .. } => Prediction::TwoClasses,
+            Base::Softmax { .. } => Prediction::Classes,
         }
     }
 
@@ -128,6 +133,53 @@ impl Base {
     /// True if the score is a log-odds, so that probabilities can be given.
     pub fn has_probabilities(&self) -> bool {
         matches!(self, Base::Logistic | Base::Softmax { .. })
+    }
+}
+
+impl fmt::Display for Base {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Base::Squared => f.write_str("squared"),
+            Base::Huber { delta } => write!(f, "huber:{delta}"),
+            Base::Logistic => f.write_str("logistic"),
+            Base::SquaredHinge => f.write_str("squared-hinge"),
+            Base::SmoothedHinge { gamma } => write!(f, "smoothed-hinge:{gamma}"),
+            Base::Softmax { classes } => write!(f, "softmax:{classes}"),
+        }
+    }
+}
+
+/// `label-noise:0.3,0.1`: what [`Correction::parse`] reads back to the last bit.
+impl fmt::Display for Correction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |v: &[f64]| v.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+        match self {
+            Correction::LabelNoise { plus, minus } => write!(f, "label-noise:{plus},{minus}"),
+            Correction::RandomisedResponse { rate } => write!(f, "randomised-response:{rate}"),
+            Correction::PositiveUnlabelled { prior, share } => write!(f, "positive-unlabelled:{prior},{share}"),
+            Correction::FeatureNoise { variance } => write!(f, "feature-noise:{}", list(variance)),
+            Correction::Missing { rates } => write!(f, "missing:{}", list(rates)),
+        }
+    }
+}
+
+impl Correction {
+    /// Reads the text that [`Display`](fmt::Display) writes.
+    pub fn parse(text: &str) -> Result<Self> {
+        let wrong = || Error::Unsupported(format!("`{text}` is no correction"));
+        let (name, numbers) = text.split_once(':').ok_or_else(wrong)?;
+        let list: Vec<f64> = match numbers {
+            "" => Vec::new(),
+            numbers => numbers.split(',').map(|v| v.parse().map_err(|_| wrong())).collect::<Result<_>>()?,
+        };
+        Ok(match (name, &list[..]) {
+            ("label-noise", &[plus, minus]) => Correction::LabelNoise { plus, minus },
+            ("randomised-response", &[rate]) => Correction::RandomisedResponse { rate },
+            ("positive-unlabelled", &[prior, share]) => Correction::PositiveUnlabelled { prior, share },
+            ("feature-noise", _) => Correction::FeatureNoise { variance: list },
+            ("missing", _) => Correction::Missing { rates: list },
+            _ => return Err(wrong()),
+        })
     }
 }
 
@@ -155,7 +207,6 @@ macro_rules! with_pointwise {
         }
     };
 }
-#[cfg(feature = "files")]
 pub(crate) use with_pointwise;
 
 impl LossSpec {
@@ -175,7 +226,7 @@ impl LossSpec {
         if !(self.l2 >= 0.0 && self.l2.is_finite()) {
             return Err(Error::Constant { name: "l2", value: self.l2, must: "finite and not negative" });
         }
-        if self.base.kind() == Kind::Number
+        if self.base.kind() == Prediction::Number
             && matches!(self.correction, Some(Correction::LabelNoise { .. } | Correction::PositiveUnlabelled { .. }))
         {
             return Err(self.mismatch());

@@ -10,7 +10,7 @@ use crate::row::{Features, Row};
 
 /// The class that y names: 0..K-1, and of two classes the first is also called -1, as the losses with one score call it.
 #[inline]
-pub(crate) fn class_of(y: f64, classes: usize) -> Option<usize> {
+pub fn class_of(y: f64, classes: usize) -> Option<usize> {
     let k = if y == -1.0 && classes == 2 { 0.0 } else { y };
     (k >= 0.0 && k < classes as f64 && k.fract() == 0.0).then_some(k as usize)
 }

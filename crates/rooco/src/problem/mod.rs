@@ -9,7 +9,7 @@ mod sums;
 use std::sync::OnceLock;
 
 pub use constants::{Geometry, Rule};
-pub(crate) use sums::Sums;
+pub use sums::Sums;
 
 use crate::domain::Domain;
 use crate::draw::Past;

@@ -10,7 +10,7 @@ use crate::row::Row;
 const MAX_SQUARES: f64 = 2e9;
 
 /// Sums over the rows so far. The number of features may grow.
-pub(crate) struct Sums {
+pub struct Sums {
     rows: u64,
     /// T, if it is known beforehand.
     expected: Option<u64>,

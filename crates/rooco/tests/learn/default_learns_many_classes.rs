@@ -83,7 +83,7 @@ fn resuming_goes_on_with_the_same_bits_and_the_model_predicts_them() {
         }
     }
     assert_eq!(whole.save(), resumed.save());
-    let model = whole.model();
+    let model = whole.rule();
     let (mut a, mut b) = ([0.0; 3], [0.0; 3]);
     for (x, _) in &all[..200] {
         let far: Vec<f64> = x.iter().map(|v| 3.0 * v).collect();

@@ -159,7 +159,7 @@ fn k_classes_share_one_domain_and_come_close_to_its_best_point() {
             }
             let found = mean_softmax(&all, &learner.played());
             assert!(found < 1.02 * target, "{text}, rate {rate}: {found}, the best in W {target}");
-            let (mut scores, model) = ([0.0; K], learner.model());
+            let (mut scores, model) = ([0.0; K], learner.rule());
             learner.scores(Row::dense(&all[0].0, 0.0).x, &mut scores);
             let direct: f64 = (0..D).map(|i| model.weights[i * K + 1] * all[0].0[i]).sum();
             assert!((scores[1] - direct).abs() < 1e-9);

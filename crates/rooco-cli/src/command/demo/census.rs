@@ -8,11 +8,12 @@ use std::io::Write;
 use anyhow::Result;
 use rooco::algorithm::Auto;
 use rooco::draw::Past;
+use rooco::loss::Prediction;
 use rooco::loss::{Linear, Logistic, NoisyLabels};
-use rooco::metrics::{Kind, Metrics};
 use rooco::rng::{Purpose, Random};
-use rooco::stream::{self, Input};
 use rooco::{Learner, Row};
+use rooco_data::stream::{self, Input};
+use rooco_pass::metrics::Metrics;
 
 use crate::output::{Table, words};
 
@@ -101,13 +102,13 @@ fn learn(learner: &mut dyn Learner, rows: &Past, examples: &[Example]) -> Result
 }
 
 fn judge(name: &str, learner: &dyn Learner, rows: &Past, test: &[u32]) -> Vec<String> {
-    let (loss, model) = (Linear(Logistic), learner.model());
-    let mut metrics = Metrics::new(Kind::TwoClasses);
+    let (loss, model) = (Linear(Logistic), learner.rule());
+    let mut metrics = Metrics::new(Prediction::TwoClasses);
     let mut score = [0.0];
     for &i in test {
         let z = rows.get(i as usize);
         model.scores(z.x, &mut score);
-        metrics.add(&score, z.y, 1.0, rooco::fit::score_loss(&loss, &score, z));
+        metrics.add(&score, z.y, 1.0, rooco_pass::fit::score_loss(&loss, &score, z));
     }
     let f = metrics.figures();
     let cell = |v: Option<f64>| v.map_or("-".into(), |v| format!("{v:.4}"));

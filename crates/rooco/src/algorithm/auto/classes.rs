@@ -13,8 +13,8 @@ use super::{CANDIDATES, FLUSH, LANES, RARE, WARM_UP, holdout, vector};
 use crate::algorithm::{Learner, Played};
 use crate::error::{Error, Result};
 use crate::loss::class_of;
-use crate::model::Linear;
 use crate::row::{Features, Row};
+use crate::rule::Rule;
 use crate::state::State;
 
 /// **The no-tuning default for K classes**: [`Auto`](super::Auto) on the softmax loss, labels 0..K-1.
@@ -445,7 +445,7 @@ impl Learner for AutoClasses {
         self.k
     }
 
-    fn model(&self) -> Linear {
+    fn rule(&self) -> Rule {
         AutoClasses::model(self).into()
     }
 

@@ -6,7 +6,7 @@
 
 use crate::row::Features;
 
-/// What a row is for, if the caller decides: for trying other ways to score (`examples/signed_ideas.rs`).
+/// What a row is for, if the caller decides: for trying other ways to score (`bench/src/bin/signed_ideas.rs`).
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {

@@ -2,8 +2,8 @@
 
 use super::{Learner, Played};
 use crate::error::{Error, Result};
-use crate::model::Linear;
 use crate::row::{Features, Row};
+use crate::rule::Rule;
 use crate::state::State;
 
 mod brake;
@@ -265,12 +265,12 @@ impl<P: AutoLoss> Learner for Auto<P> {
         wide::round(self, z)
     }
 
-    fn model(&self) -> Linear {
+    fn rule(&self) -> Rule {
         Auto::model(self).into()
     }
 
     fn played(&self) -> Vec<f64> {
-        self.model().weights
+        self.rule().weights
     }
 
     fn rounds(&self) -> u64 {

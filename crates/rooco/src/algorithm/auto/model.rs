@@ -1,7 +1,7 @@
 //! The learned model, written out.
 
-use crate::model::Linear;
 use crate::row::Features;
+use crate::rule::Rule;
 
 /// offset + Σ w_i·x_i, each x_i first clamped to ±limit_i: linear on the range of the training data and flat outside it.
 ///
@@ -18,9 +18,9 @@ pub struct ClampedModel {
     pub offset: f64,
 }
 
-impl From<ClampedModel> for Linear {
+impl From<ClampedModel> for Rule {
     fn from(m: ClampedModel) -> Self {
-        Linear { offset: vec![m.offset; m.outputs], outputs: m.outputs, weights: m.weights, limits: Some(m.limits) }
+        Rule { offset: vec![m.offset; m.outputs], outputs: m.outputs, weights: m.weights, limits: Some(m.limits) }
     }
 }
 

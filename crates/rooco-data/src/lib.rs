@@ -1,0 +1,9 @@
+//! Rows from files, in one pass and in random order.
+//!
+//! [`stream`] reads libsvm, CSV, Vowpal Wabbit text, Parquet and Arrow; [`shuffle`] puts files and streams of any size into exactly
+//! random order.
+
+pub mod shuffle;
+pub mod stream;
+
+pub use stream::Stream;

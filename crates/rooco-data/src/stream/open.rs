@@ -1,0 +1,236 @@
+//! From names and options to a stream.
+
+use std::path::Path;
+
+use super::ahead::Ahead;
+use super::csv::Csv;
+use super::input::{Input, Inputs};
+use super::libsvm::Libsvm;
+use super::source::{Direct, SkipBad, Source};
+use super::table::Table;
+use super::vw::Vw;
+use super::{Missing, Schema, Stream, TargetKind};
+use rooco::{Error, Result};
+
+/// The file formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// libsvm or svmlight: `label index:value …`.
+    Libsvm,
+    /// Comma-separated values.
+    Csv,
+    /// Tab-separated values.
+    Tsv,
+    /// Vowpal Wabbit text: `label importance 'tag|namespace name:value …`.
+    Vw,
+    /// Apache Parquet.
+    Parquet,
+    /// Arrow IPC, file or stream.
+    Arrow,
+}
+
+impl std::str::FromStr for Format {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Ok(match name {
+            "libsvm" | "svmlight" | "svm" => Format::Libsvm,
+            "csv" => Format::Csv,
+            "tsv" => Format::Tsv,
+            "vw" => Format::Vw,
+            "parquet" => Format::Parquet,
+            "arrow" | "ipc" | "feather" => Format::Arrow,
+            _ => {
+                return Err(Error::Unsupported(format!(
+                    "there is no format `{name}`; the formats are libsvm, csv, tsv, vw, parquet and arrow"
+                )));
+            }
+        })
+    }
+}
+
+/// What to do with a row that cannot be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BadRows {
+    /// Stop with its error.
+    #[default]
+    Stop,
+    /// Leave it out and count it; stop past so many.
+    Skip {
+        /// The largest number that is left out.
+        max: u64,
+    },
+}
+
+/// Whether rows must have a target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Labels {
+    /// A row without a known target is an error.
+    #[default]
+    Required,
+    /// A missing or unknown target is NaN, a missing weight column is 1: for predictions.
+    Optional,
+    /// Tables: targets and weights lie beside the table, not in it, and every column is a feature. The schema names them last, as if
+    /// they were columns; rows come with y = NaN and weight 1.
+    Elsewhere,
+}
+
+/// How to read the inputs.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The format; found by the first bytes, the name and the content if not given.
+    pub format: Option<Format>,
+    /// The target column. libsvm and Vowpal Wabbit files have their own place for it.
+    pub target: Option<String>,
+    /// What the target means.
+    pub target_kind: TargetKind,
+    /// Whether rows must have a target.
+    pub labels: Labels,
+    /// The column with the row's weight, of either sign. In a libsvm file: the number of a feature that is the weight
+    /// instead. Vowpal Wabbit lines carry their importance themselves.
+    pub weight: Option<String>,
+    /// Columns (in libsvm and numbered Vowpal Wabbit files: feature numbers) that are not used.
+    pub drop: Vec<String>,
+    /// Columns of numbers that are to be read as categories.
+    pub categorical: Vec<String>,
+    /// What to do with missing values.
+    pub missing: Missing,
+    /// Whether coordinate 0 is the constant 1.
+    pub intercept: bool,
+    /// Whether CSV files have a header; guessed if not given.
+    pub header: Option<bool>,
+    /// The delimiter of CSV files, if it is neither comma nor tab.
+    pub delimiter: Option<u8>,
+    /// The smallest feature number of libsvm files, 0 or 1; 1 unless the first rows have a feature 0, if not given.
+    pub index_base: Option<u32>,
+    /// Whether the features of Vowpal Wabbit files are numbers; guessed from the first rows if not given.
+    pub numbered: Option<bool>,
+    /// More coordinates than this are taken for a mistake.
+    pub max_features: usize,
+    /// How many rows decide on kinds of columns and classes.
+    pub probe_rows: usize,
+    /// What to do with rows that cannot be read.
+    pub bad_rows: BadRows,
+    /// A saved schema: it decides on everything that it describes.
+    pub schema: Option<Schema>,
+    /// Whether a saved schema may grow (learning goes on); otherwise what it does not know is ignored and counted.
+    pub grow: bool,
+    /// Whether to parse on a second thread. By default if there is a second processor for it; no number depends on it.
+    pub ahead: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            format: None,
+            target: None,
+            target_kind: TargetKind::Guess,
+            labels: Labels::Required,
+            weight: None,
+            drop: Vec::new(),
+            categorical: Vec::new(),
+            missing: Missing::Error,
+            intercept: true,
+            header: None,
+            delimiter: None,
+            index_base: None,
+            numbered: None,
+            max_features: 100_000_000,
+            probe_rows: 1000,
+            bad_rows: BadRows::Stop,
+            schema: None,
+            grow: false,
+            ahead: std::thread::available_parallelism().is_ok_and(|n| n.get() > 1),
+        }
+    }
+}
+
+/// Bytes looked at to find the format.
+const SNIFFED: usize = 16 * 1024;
+
+/// Opens the inputs as one stream. All must have the same format.
+pub fn open(inputs: &[Input], options: &Options) -> Result<Box<dyn Stream>> {
+    let mut inputs = Inputs::new(inputs)?;
+    let (name, start) = inputs.peek(SNIFFED)?;
+    if start.is_empty() && inputs.len() == 1 {
+        return Err(Error::Parse { file: name, line: 1, column: 0, what: "the file is empty; there are no rows to read".into() });
+    }
+    let format = match options.format.or_else(|| by_magic(&start)).or_else(|| by_name(&name)) {
+        Some(format) => format,
+        None => by_content(&start).ok_or_else(|| Error::Parse {
+            file: name,
+            line: 1,
+            column: 0,
+            what: "cannot tell the format; name it (libsvm, csv, tsv, vw, parquet, arrow)".into(),
+        })?,
+    };
+    let source: Box<dyn Source> = match format {
+        Format::Libsvm => Box::new(Libsvm::new(inputs, options)?),
+        Format::Csv => Box::new(Csv::new(inputs, None, options)?),
+        Format::Tsv => Box::new(Csv::new(inputs, Some(b'\t'), options)?),
+        Format::Vw => Box::new(Vw::new(inputs, options)?),
+        Format::Parquet => Box::new(Table::new(super::parquet::Parquet::new(inputs), options)?),
+        Format::Arrow => Box::new(Table::new(super::arrow::Arrow::new(inputs), options)?),
+    };
+    Ok(finish(source, options))
+}
+
+/// Puts the wrappers around a parser that the options ask for.
+pub(crate) fn finish(source: Box<dyn Source>, options: &Options) -> Box<dyn Stream> {
+    let source: Box<dyn Source> = match options.bad_rows {
+        BadRows::Stop => source,
+        BadRows::Skip { max } => Box::new(SkipBad { source, max, bad: 0, first: Vec::new() }),
+    };
+    if options.ahead { Box::new(Ahead::of(source)) } else { Box::new(Direct::new(source)) }
+}
+
+fn by_magic(start: &[u8]) -> Option<Format> {
+    match start {
+        [b'P', b'A', b'R', b'1', ..] => Some(Format::Parquet),
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => Some(Format::Arrow),
+        _ => None,
+    }
+}
+
+fn by_name(name: &Path) -> Option<Format> {
+    let name = name.file_name()?.to_str()?.to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    match name.rsplit_once('.')?.1 {
+        "libsvm" | "svm" | "svmlight" => Some(Format::Libsvm),
+        "csv" => Some(Format::Csv),
+        "tsv" | "tab" => Some(Format::Tsv),
+        "vw" => Some(Format::Vw),
+        "parquet" | "pq" => Some(Format::Parquet),
+        "arrow" | "arrows" | "ipc" | "feather" => Some(Format::Arrow),
+        _ => None,
+    }
+}
+
+/// Looks at the first line that says something.
+fn by_content(start: &[u8]) -> Option<Format> {
+    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    if text.contains(&0) {
+        return None;
+    }
+    let line = text.split(|&b| b == b'\n').map(<[u8]>::trim_ascii).find(|l| !l.is_empty() && l[0] != b'#')?;
+    let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()).collect();
+    let is_number = |w: &[u8]| super::number::whole_number(w).is_some();
+    let is_pair = |w: &[u8]| {
+        let colon = w.iter().position(|&b| b == b':');
+        colon.is_some_and(|c| (w[..c].iter().all(u8::is_ascii_digit) || &w[..c] == b"qid") && is_number(&w[c + 1..]))
+    };
+    if is_number(words[0]) && words[1..].iter().take(3).all(|w| is_pair(w)) && (words.len() > 1 || !line.contains(&b',')) {
+        return Some(Format::Libsvm);
+    }
+    if let Some(bar) = line.iter().position(|&b| b == b'|')
+        && !line[..bar].contains(&b',')
+        && (bar == 0 || is_number(words[0]) || words[0][0] == b'|' || words[0][0] == b'\'')
+    {
+        return Some(Format::Vw);
+    }
+    match (line.contains(&b'\t'), line.contains(&b',')) {
+        (true, _) => Some(Format::Tsv),
+        (_, true) => Some(Format::Csv),
+        _ => None,
+    }
+}

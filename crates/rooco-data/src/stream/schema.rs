@@ -1,0 +1,199 @@
+//! What the coordinates of x mean. The schema grows as the stream is read, and is saved with the model.
+
+use super::target::Target;
+
+/// What to do with a value that is not there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Missing {
+    /// Stop with an error.
+    #[default]
+    Error,
+    /// Count it as zero.
+    Zero,
+    /// The mean of the column's values so far (without this row; zero at first).
+    Mean,
+    /// Zero, for a loss that corrects for values missing at random; [`Stats::missing`] gives the rates it needs.
+    Debias,
+}
+
+/// The meaning of everything in a row.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Schema {
+    /// True if coordinate 0 is the constant 1. The features then start at coordinate 1.
+    pub intercept: bool,
+    /// The names of the coordinates.
+    pub names: Names,
+    /// The columns, for formats that have them (CSV, TSV, Parquet, Arrow).
+    pub columns: Vec<Column>,
+    /// Whether column names came from the data; without them columns are found by place.
+    pub header: bool,
+    /// What y means.
+    pub target: Target,
+    /// What was done with missing values.
+    pub missing: Missing,
+}
+
+/// Names of coordinates.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub enum Names {
+    /// Features have numbers, counted from `base` (0 or 1), as in libsvm files. `count` coordinates were seen, intercept included.
+    Numbered {
+        /// The smallest feature number.
+        base: u32,
+        /// Coordinates so far.
+        count: usize,
+    },
+    /// A name a coordinate, the intercept included.
+    Listed(Vec<String>),
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Column {
+    /// From the header, or `1`, `2`, … without one.
+    pub name: String,
+    /// What it is used for.
+    pub role: Role,
+}
+
+/// What a column is used for.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub enum Role {
+    /// y.
+    Target,
+    /// The row's weight, of either sign.
+    Weight,
+    /// Not used.
+    Dropped,
+    /// One coordinate.
+    Numeric {
+        /// Which.
+        coordinate: u32,
+        /// What was seen of it.
+        stats: Stats,
+    },
+    /// A coordinate for every value, given on first sight.
+    Categorical {
+        /// The values seen so far, in the order of their coordinates.
+        values: Vec<Category>,
+    },
+}
+
+/// A value of a categorical column and its coordinate, where x is 1 if the row has this value.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Category {
+    /// As in the data.
+    pub value: String,
+    /// Where it is.
+    pub coordinate: u32,
+}
+
+/// What was seen of a numeric column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Stats {
+    /// Values that were there. Counted only if their mean is needed.
+    pub count: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// Values that were not.
+    pub missing: u64,
+}
+
+impl Stats {
+    #[inline]
+    pub(crate) fn saw(&mut self, value: f64) {
+        self.count += 1;
+        self.mean += (value - self.mean) / self.count as f64;
+    }
+}
+
+impl Default for Schema {
+    fn default() -> Self {
+        Schema {
+            intercept: false,
+            names: Names::Numbered { base: 0, count: 0 },
+            columns: Vec::new(),
+            header: false,
+            target: Target::Number,
+            missing: Missing::Error,
+        }
+    }
+}
+
+/// The name of coordinate 0 when it is the constant 1.
+pub const INTERCEPT: &str = "(intercept)";
+
+impl Schema {
+    /// Coordinates so far, the intercept included: d.
+    pub fn features(&self) -> usize {
+        match &self.names {
+            Names::Numbered { count, .. } => *count,
+            Names::Listed(names) => names.len(),
+        }
+    }
+
+    /// The name of a coordinate.
+    pub fn name(&self, coordinate: usize) -> String {
+        match &self.names {
+            _ if self.intercept && coordinate == 0 => INTERCEPT.into(),
+            Names::Numbered { base, .. } => (coordinate + *base as usize - usize::from(self.intercept)).to_string(),
+            Names::Listed(names) => names.get(coordinate).cloned().unwrap_or_else(|| format!("feature {coordinate}")),
+        }
+    }
+
+    /// How far the schema has grown.
+    pub(crate) fn mark(&self) -> Mark {
+        let values = |c: &Column| if let Role::Categorical { values } = &c.role { values.len() } else { 0 };
+        Mark { features: self.features(), values: self.columns.iter().map(values).collect() }
+    }
+
+    /// What has changed since `mark`.
+    pub(crate) fn growth(&self, mark: &Mark) -> Growth {
+        let mut growth = Growth { features: self.features(), ..Default::default() };
+        if let Names::Listed(names) = &self.names {
+            growth.names = names[mark.features..].to_vec();
+        }
+        for (k, column) in self.columns.iter().enumerate() {
+            match &column.role {
+                Role::Categorical { values } => growth.values.extend(values[mark.values[k]..].iter().map(|v| (k, v.clone()))),
+                Role::Numeric { stats, .. } if stats.count + stats.missing > 0 => growth.stats.push((k, *stats)),
+                _ => {}
+            }
+        }
+        growth
+    }
+
+    /// Follows the growth of the original.
+    pub(crate) fn grow(&mut self, growth: Growth) {
+        match &mut self.names {
+            Names::Numbered { count, .. } => *count = growth.features,
+            Names::Listed(names) => names.extend(growth.names),
+        }
+        for (k, value) in growth.values {
+            if let Role::Categorical { values } = &mut self.columns[k].role {
+                values.push(value);
+            }
+        }
+        for (k, new) in growth.stats {
+            if let Role::Numeric { stats, .. } = &mut self.columns[k].role {
+                *stats = new;
+            }
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Mark {
+    features: usize,
+    values: Vec<usize>,
+}
+
+/// The difference between two states of a schema.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Growth {
+    features: usize,
+    names: Vec<String>,
+    values: Vec<(usize, Category)>,
+    stats: Vec<(usize, Stats)>,
+}

@@ -1,0 +1,317 @@
+//! Columnar files: a block of every column is decoded, then handed out row by row.
+
+use std::path::{Path, PathBuf};
+
+use super::columns::{Columns, Found};
+use super::open::Options;
+use super::rows::Rows;
+use super::schema::{Role, Schema};
+use super::source::{Fault, Read, Source};
+use super::{Tally, number_text};
+use rooco::{Error, Result};
+
+/// Rows decoded at a time: twenty columns of them still lie in the cache.
+pub(crate) const BLOCK: usize = 1024;
+/// Numbers decoded at a time, at most: 4 MB, so that thousands of columns do not take all memory.
+const NUMBERS: usize = 1 << 19;
+
+/// What a column holds.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Kind {
+    Number,
+    Boolean,
+    Text,
+    /// Anything else, described for the message.
+    Other(String),
+}
+
+/// The values of one column in a block of rows.
+#[derive(Debug, Default)]
+pub(crate) struct Block {
+    /// Numbers, and 0 or 1 for truth values. A missing value is NaN.
+    pub numbers: Vec<f64>,
+    /// Text side by side.
+    pub text: Vec<u8>,
+    /// Where each text ends, and whether it is there.
+    pub ends: Vec<(usize, bool)>,
+}
+
+impl Block {
+    pub fn clear(&mut self) {
+        self.numbers.clear();
+        self.text.clear();
+        self.ends.clear();
+    }
+
+    /// Appends a text, or a missing one.
+    pub fn push_text(&mut self, text: Option<&[u8]>) {
+        self.text.extend_from_slice(text.unwrap_or(&[]));
+        self.ends.push((self.text.len(), text.is_some()));
+    }
+
+    pub fn text(&self, row: usize) -> Option<&[u8]> {
+        let from = if row == 0 { 0 } else { self.ends[row - 1].0 };
+        let (end, there) = self.ends[row];
+        there.then(|| &self.text[from..end])
+    }
+}
+
+/// A reader of columnar files.
+pub(crate) trait Columnar: Send {
+    /// Moves to the next file; false if there is none.
+    fn next_file(&mut self) -> Result<bool>;
+    fn file(&self) -> &Path;
+    /// Name and kind of every column of the file.
+    fn columns(&self) -> Vec<(String, Kind)>;
+    /// Decodes up to `most` rows of the columns in use into cleared blocks, one per column; 0 at the end of the file.
+    fn read(&mut self, used: &[bool], most: usize, blocks: &mut [Block]) -> Result<usize>;
+    /// Back to the first row of the file, after at most [`BLOCK`] rows.
+    fn rewind(&mut self);
+    fn bytes(&self) -> u64;
+    fn total_bytes(&self) -> Option<u64>;
+}
+
+pub(crate) struct Table<R> {
+    reader: R,
+    columns: Columns,
+    plan: Vec<(Use, Kind)>,
+    used: Vec<bool>,
+    most: usize,
+    blocks: Vec<Block>,
+    at: usize,
+    rows: usize,
+    /// Rows of this file before the block.
+    before: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Use {
+    Skip,
+    Number { place: usize, coordinate: u32 },
+    Category { place: usize },
+    Target { place: usize },
+    Weight { place: usize },
+}
+
+impl<R: Columnar> Table<R> {
+    pub fn new(mut reader: R, options: &Options) -> Result<Self> {
+        let kinds = loop {
+            if !reader.next_file()? {
+                let file = reader.file().to_path_buf();
+                return Err(Error::Parse { file, line: 1, column: 0, what: "there is no row in the file".into() });
+            }
+            let kinds = reader.columns();
+            let some = kinds.iter().position(|(_, k)| !matches!(k, Kind::Other(_)));
+            if look(&mut reader, kinds.len(), some, 1, |_, _| {})? > 0 {
+                break kinds;
+            }
+        };
+        let found: Vec<Found> = kinds
+            .iter()
+            .map(|(name, kind)| Found { name: name.clone(), numeric: matches!(kind, Kind::Number | Kind::Boolean) })
+            .collect();
+        let file = reader.file().to_path_buf();
+        let mut probed = Ok(());
+        let columns = Columns::new(&file, &found, true, options, |target, probe| {
+            let kind = &kinds[target].1;
+            let place = (!matches!(kind, Kind::Other(_))).then_some(target);
+            let shown = look(&mut reader, kinds.len(), place, options.probe_rows.min(BLOCK), |block, row| match kind {
+                Kind::Text => block.text(row).into_iter().for_each(|l| probe.text(l)),
+                Kind::Boolean if block.numbers[row].is_finite() => probe.text(truth(block.numbers[row])),
+                Kind::Number if block.numbers[row].is_finite() => probe.number(block.numbers[row]),
+                _ => {}
+            });
+            probed = shown.map(|_| ());
+        });
+        probed?;
+        let mut table = Table {
+            reader,
+            columns: columns?,
+            plan: Vec::new(),
+            used: Vec::new(),
+            most: BLOCK,
+            blocks: Vec::new(),
+            at: 0,
+            rows: 0,
+            before: 0,
+        };
+        table.start_file()?;
+        Ok(table)
+    }
+
+    #[cfg(test)]
+    pub fn reader(&self) -> &R {
+        &self.reader
+    }
+
+    /// Finds the columns of a file.
+    fn start_file(&mut self) -> Result<()> {
+        let kinds = self.reader.columns();
+        let names: Vec<String> = kinds.iter().map(|(n, _)| n.clone()).collect();
+        let places = self.columns.places(self.reader.file(), &names, true)?;
+        self.plan.clear();
+        for ((name, kind), place) in kinds.into_iter().zip(places) {
+            let what = match place {
+                None => Use::Skip,
+                Some(place) => match self.columns.role(place) {
+                    Role::Dropped => Use::Skip,
+                    Role::Target => Use::Target { place },
+                    Role::Weight => Use::Weight { place },
+                    Role::Numeric { coordinate, .. } => Use::Number { place, coordinate: *coordinate },
+                    Role::Categorical { .. } => Use::Category { place },
+                },
+            };
+            let problem = match (&kind, what) {
+                (_, Use::Skip) => None,
+                (Kind::Other(kind), _) => {
+                    Some(format!("has the type {kind}, which is neither a number nor text; drop it or convert it"))
+                }
+                (Kind::Text, Use::Number { .. } | Use::Weight { .. }) => {
+                    Some("holds text where numbers are expected; convert it".into())
+                }
+                _ => None,
+            };
+            if let Some(problem) = problem {
+                let what = format!("column `{name}` {problem}");
+                return Err(Error::Parse { file: self.reader.file().into(), line: 1, column: 0, what });
+            }
+            self.plan.push((what, kind));
+        }
+        self.used = self.plan.iter().map(|(u, _)| !matches!(u, Use::Skip)).collect();
+        self.blocks.resize_with(self.plan.len(), Block::default);
+        self.most = (NUMBERS / self.used.iter().filter(|u| **u).count().max(1)).clamp(1, BLOCK);
+        Ok(())
+    }
+
+    #[inline]
+    fn row(&mut self, row: usize, out: &mut Rows) -> std::result::Result<(), (usize, String)> {
+        let first = self.columns.start(out);
+        for (k, (what, kind)) in self.plan.iter().enumerate() {
+            let (columns, block) = (&mut self.columns, &self.blocks[k]);
+            let done = match *what {
+                Use::Skip => Ok(()),
+                Use::Number { place, coordinate } => {
+                    let value = block.numbers[row];
+                    if value.is_finite() {
+                        columns.number(out, first, place, coordinate, value);
+                        Ok(())
+                    } else {
+                        not_finite(columns, out, first, place, value)
+                    }
+                }
+                Use::Category { place } | Use::Target { place } => {
+                    let target = matches!(what, Use::Target { .. });
+                    match kind {
+                        Kind::Text => match block.text(row) {
+                            Some(text) if target => columns.label_text(text),
+                            Some(text) => columns.category(place, text),
+                            None => columns.missing(out, first, place),
+                        },
+                        _ if !block.numbers[row].is_finite() => not_finite(columns, out, first, place, block.numbers[row]),
+                        Kind::Boolean if target => columns.label_text(truth(block.numbers[row])),
+                        Kind::Boolean => columns.category(place, truth(block.numbers[row])),
+                        _ if target => columns.label_number(block.numbers[row]),
+                        _ => columns.category(place, number_text(block.numbers[row]).as_bytes()),
+                    }
+                }
+                Use::Weight { place } => {
+                    let weight = block.numbers[row];
+                    if weight.is_finite() {
+                        columns.weight(weight);
+                        Ok(())
+                    } else {
+                        not_finite(columns, out, first, place, weight)
+                    }
+                }
+            };
+            done.map_err(|what| (k, what))?;
+        }
+        self.columns.finish(out, first);
+        Ok(())
+    }
+}
+
+/// Shows the first rows of one column, and returns how many there were.
+fn look<R: Columnar>(
+    reader: &mut R,
+    columns: usize,
+    place: Option<usize>,
+    rows: usize,
+    mut show: impl FnMut(&Block, usize),
+) -> Result<usize> {
+    let used: Vec<bool> = (0..columns).map(|k| Some(k) == place).collect();
+    let mut blocks: Vec<Block> = Vec::new();
+    blocks.resize_with(columns, Block::default);
+    let mut seen = 0;
+    while let (Some(place), true) = (place, seen < rows) {
+        let n = reader.read(&used, rows - seen, &mut blocks)?;
+        (0..n).for_each(|row| show(&blocks[place], row));
+        blocks[place].clear();
+        seen += n;
+        if n == 0 {
+            break;
+        }
+    }
+    reader.rewind();
+    Ok(seen)
+}
+
+fn truth(value: f64) -> &'static [u8] {
+    if value == 0.0 { b"false" } else { b"true" }
+}
+
+/// NaN is a missing value, as in text files; infinity is an error.
+#[cold]
+fn not_finite(columns: &mut Columns, out: &mut Rows, first: usize, place: usize, value: f64) -> std::result::Result<(), String> {
+    if value.is_nan() {
+        columns.missing(out, first, place)
+    } else {
+        Err(format!("column `{}` holds {value}; every number must be finite", columns.schema.columns[place].name))
+    }
+}
+
+impl<R: Columnar> Source for Table<R> {
+    fn read(&mut self, out: &mut Rows) -> Read<bool> {
+        while self.at == self.rows {
+            self.before += self.rows as u64;
+            self.at = 0;
+            self.blocks.iter_mut().for_each(Block::clear);
+            self.rows = self.reader.read(&self.used, self.most, &mut self.blocks)?;
+            if self.rows == 0 {
+                if !self.reader.next_file()? {
+                    return Ok(false);
+                }
+                self.before = 0;
+                self.start_file()?;
+            }
+        }
+        self.at += 1;
+        match self.row(self.at - 1, out) {
+            Ok(()) => Ok(true),
+            Err((k, what)) => {
+                let (file, line): (PathBuf, _) = (self.reader.file().into(), self.before + self.at as u64);
+                Err(Fault::Row(Error::Parse { file, line, column: k as u64 + 1, what }))
+            }
+        }
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.columns.schema
+    }
+
+    fn bytes(&self) -> u64 {
+        self.reader.bytes()
+    }
+
+    fn total_bytes(&self) -> Option<u64> {
+        self.reader.total_bytes()
+    }
+
+    fn tally(&self) -> Tally {
+        Tally { unknown: self.columns.unknown, ..Tally::default() }
+    }
+
+    fn tally_version(&self) -> u64 {
+        self.columns.unknown
+    }
+}

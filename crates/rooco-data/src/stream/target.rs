@@ -1,0 +1,238 @@
+//! What the target means: a number, or one of K classes. Decided from the first rows, or given, and fixed from then on.
+
+use super::number_text;
+
+/// The meaning of the target column.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub enum Target {
+    /// y is the number itself.
+    Number,
+    /// y is a class: -1 and +1 for two classes (the second name is +1), 0..K-1 for more.
+    Classes(Vec<String>),
+}
+
+/// What the caller wants of the target.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum TargetKind {
+    /// The numbers 0 and 1, -1 and 1, or 1 and 2, or anything that is not a number: classes. Else a number.
+    #[default]
+    Guess,
+    /// A number.
+    Number,
+    /// Exactly two classes, found in the first rows.
+    TwoClasses,
+    /// Two or more classes, found in the first rows.
+    Classes,
+    /// These classes, in this order.
+    Named(Vec<String>),
+}
+
+impl Target {
+    /// The class names; empty for a number.
+    pub fn classes(&self) -> &[String] {
+        match self {
+            Target::Number => &[],
+            Target::Classes(names) => names,
+        }
+    }
+
+    /// The class that y stands for.
+    pub fn class_of(&self, y: f64) -> Option<&str> {
+        let names = self.classes();
+        let k = if names.len() == 2 { (y + 1.0) / 2.0 } else { y };
+        if k >= 0.0 && k.fract() == 0.0 { names.get(k as usize).map(String::as_str) } else { None }
+    }
+}
+
+/// Turns labels into y, quickly.
+#[derive(Clone, Debug)]
+pub(crate) struct Encoder {
+    target: Target,
+    /// The classes that are numbers, beside the y they stand for.
+    numbers: Vec<(f64, f64)>,
+}
+
+impl Encoder {
+    pub fn new(target: Target) -> Self {
+        let names = target.classes();
+        let numbers = names
+            .iter()
+            .enumerate()
+            .filter_map(|(k, name)| Some((parse_plain(name.as_bytes())?, Self::y(k, names.len()))))
+            .collect();
+        Encoder { target, numbers }
+    }
+
+    fn y(k: usize, classes: usize) -> f64 {
+        if classes == 2 { 2.0 * k as f64 - 1.0 } else { k as f64 }
+    }
+
+    /// y of a numeric label.
+    #[inline]
+    pub fn number(&self, label: f64) -> Option<f64> {
+        match self.target {
+            Target::Number => Some(label),
+            Target::Classes(_) => self.numbers.iter().find(|(name, _)| *name == label).map(|&(_, y)| y),
+        }
+    }
+
+    /// y of a label in words.
+    pub fn text(&self, label: &[u8]) -> Option<f64> {
+        match &self.target {
+            Target::Number => parse_plain(label),
+            Target::Classes(names) => {
+                let k = names.iter().position(|name| name.as_bytes() == label);
+                k.map(|k| Self::y(k, names.len())).or_else(|| self.number(parse_plain(label)?))
+            }
+        }
+    }
+
+    /// What to say of a label that is none of the classes.
+    pub fn complaint(&self, label: &str) -> String {
+        match &self.target {
+            Target::Number => format!("the target `{label}` is not a number; for classes ask for a classification loss"),
+            Target::Classes(names) => format!(
+                "the target `{label}` is none of the classes {}; they were fixed by the first rows or by the model: name all of them in the options",
+                list(names)
+            ),
+        }
+    }
+}
+
+/// The spellings of two classes by numbers that people use.
+fn is_familiar(names: &[String]) -> bool {
+    [["0", "1"], ["-1", "1"], ["1", "2"]].iter().any(|pair| names == pair)
+}
+
+fn list(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(10).map(|n| format!("`{n}`")).collect();
+    format!("{}{}", shown.join(", "), if names.len() > 10 { ", …" } else { "" })
+}
+
+fn parse_plain(text: &[u8]) -> Option<f64> {
+    let text = std::str::from_utf8(text).ok()?;
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return None;
+    }
+    text.parse().ok().filter(|v: &f64| v.is_finite())
+}
+
+/// Collects the labels of the first rows.
+#[derive(Debug, Default)]
+pub(crate) struct Probe {
+    /// Distinct labels: numbers in one spelling, words as they are. Never more than a few thousand.
+    labels: std::collections::BTreeSet<String>,
+    words: bool,
+    rows: u64,
+}
+
+impl Probe {
+    pub fn number(&mut self, label: f64) {
+        self.rows += 1;
+        self.labels.insert(number_text(label));
+    }
+
+    pub fn text(&mut self, label: &[u8]) {
+        match parse_plain(label) {
+            Some(value) => self.number(value),
+            None => {
+                self.rows += 1;
+                self.words = true;
+                self.labels.insert(String::from_utf8_lossy(label).into_owned());
+            }
+        }
+    }
+
+    /// The decision. `Err` says why none is possible, and the way out.
+    pub fn decide(self, kind: &TargetKind) -> Result<Target, String> {
+        let Probe { labels, words, rows } = self;
+        let mut names: Vec<String> = labels.into_iter().collect();
+        if !words {
+            names.sort_by(|a, b| parse_plain(a.as_bytes()).unwrap_or(0.0).total_cmp(&parse_plain(b.as_bytes()).unwrap_or(0.0)));
+        }
+        // One class of a familiar pair is enough to know the other; a file may be sorted by class.
+        if let ([only], false) = (&names[..], words) {
+            let pair = match only.as_str() {
+                "0" => Some(["0", "1"]),
+                "-1" => Some(["-1", "1"]),
+                _ => None,
+            };
+            if let (Some(pair), TargetKind::TwoClasses | TargetKind::Guess) = (pair, kind) {
+                names = pair.map(String::from).to_vec();
+            }
+        }
+        match kind {
+            TargetKind::Number => Ok(Target::Number),
+            TargetKind::Named(names) => {
+                if names.len() < 2 {
+                    return Err("at least two classes must be named".into());
+                }
+                Ok(Target::Classes(names.clone()))
+            }
+            TargetKind::TwoClasses if names.len() == 2 => Ok(Target::Classes(names)),
+            TargetKind::TwoClasses => Err(format!(
+                "the first {rows} rows have {} target values ({}), but two classes are needed; name the classes, shuffle the rows, or choose another loss",
+                names.len(),
+                list(&names)
+            )),
+            TargetKind::Classes if names.len() >= 2 && names.len() <= 1000 => Ok(Target::Classes(names)),
+            TargetKind::Classes => Err(format!(
+                "the first {rows} rows have {} target values ({}), but classes need 2 to 1000 of them; name the classes, shuffle the rows, or choose another loss",
+                names.len(),
+                list(&names)
+            )),
+            TargetKind::Guess if words => match names.len() {
+                2..=1000 => Ok(Target::Classes(names)),
+                n => Err(format!(
+                    "the target is text with {n} values in the first {rows} rows ({}); it must be a number or have 2 to 1000 classes",
+                    list(&names)
+                )),
+            },
+            TargetKind::Guess if is_familiar(&names) => Ok(Target::Classes(names)),
+            TargetKind::Guess => Ok(Target::Number),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decide(labels: &[&str], kind: TargetKind) -> Result<Target, String> {
+        let mut probe = Probe::default();
+        labels.iter().for_each(|l| probe.text(l.as_bytes()));
+        probe.decide(&kind)
+    }
+
+    fn classes(names: &[&str]) -> Target {
+        Target::Classes(names.iter().map(|n| n.to_string()).collect())
+    }
+
+    #[test]
+    fn the_first_rows_decide() {
+        assert_eq!(decide(&["1", "-1", "+1"], TargetKind::Guess), Ok(classes(&["-1", "1"])));
+        assert_eq!(decide(&["1.0", "0", "1"], TargetKind::Guess), Ok(classes(&["0", "1"])));
+        assert_eq!(decide(&["yes", "no"], TargetKind::Guess), Ok(classes(&["no", "yes"])));
+        assert_eq!(decide(&["0.5", "1"], TargetKind::Guess), Ok(Target::Number));
+        assert_eq!(decide(&["3", "6"], TargetKind::Guess), Ok(Target::Number));
+        assert_eq!(decide(&["3", "6"], TargetKind::TwoClasses), Ok(classes(&["3", "6"])));
+        assert_eq!(decide(&["1", "2", "10"], TargetKind::Guess), Ok(Target::Number));
+        assert_eq!(decide(&["10", "9", "2"], TargetKind::Classes), Ok(classes(&["2", "9", "10"])));
+        assert_eq!(decide(&["0", "0"], TargetKind::TwoClasses), Ok(classes(&["0", "1"])));
+        assert!(decide(&["7", "7"], TargetKind::TwoClasses).unwrap_err().contains("two classes are needed"));
+        assert!(decide(&["a", "a"], TargetKind::Guess).unwrap_err().contains("1 values"));
+    }
+
+    #[test]
+    fn labels_become_signs_or_numbers() {
+        let two = Encoder::new(classes(&["0", "1"]));
+        assert_eq!((two.number(0.0), two.number(1.0), two.number(2.0)), (Some(-1.0), Some(1.0), None));
+        assert_eq!((two.text(b"1.0"), two.text(b"x")), (Some(1.0), None));
+        let three = Encoder::new(classes(&["a", "b", "7"]));
+        assert_eq!((three.text(b"b"), three.text(b"7.0"), three.number(7.0)), (Some(1.0), Some(2.0), Some(2.0)));
+        assert_eq!(three.target.class_of(2.0), Some("7"));
+        assert_eq!(two.target.class_of(-1.0), Some("0"));
+        assert_eq!(two.target.class_of(0.5), None);
+    }
+}

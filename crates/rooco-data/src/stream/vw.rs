@@ -1,0 +1,429 @@
+//! Vowpal Wabbit text: `label importance base 'tag|namespace:weight name:value name … |namespace …`, a row a line.
+//!
+//! * The importance is the row's weight and may be negative. A base other than 0 is refused; tags are skipped.
+//! * A feature is called `namespace^name` (`name` in the unnamed namespace). Names get coordinates from an exact dictionary
+//!   on first sight; nothing is hashed together. A feature that occurs twice in a row counts twice, as in Vowpal Wabbit.
+//! * If all names of the first rows are numbers in one namespace, features are numbered as in libsvm files, which is faster.
+
+use super::Tally;
+use super::input::Inputs;
+use super::names::Dictionary;
+use super::number::{digits8, number, whole_number};
+use super::open::{Labels, Options};
+use super::rows::Rows;
+use super::schema::{INTERCEPT, Names, Schema};
+use super::source::{Fault, Read, Source};
+use super::target::{Encoder, Probe};
+use super::text::{Text, shown};
+use rooco::{Error, Result};
+
+/// Numbers above this are taken for names (hashes, identifiers).
+const LARGEST_NUMBER: u64 = 1 << 24;
+
+pub(crate) struct Vw {
+    text: Text,
+    schema: Schema,
+    target: Encoder,
+    optional: bool,
+    fixed: bool,
+    unknown: u64,
+    max_features: usize,
+    names: How,
+    drop: Vec<Vec<u8>>,
+    /// `namespace^name` under construction.
+    key: Vec<u8>,
+    sorting: Vec<(u32, f64)>,
+}
+
+enum How {
+    /// coordinate = number + shift, all in one namespace.
+    Numbered { shift: i64, namespace: Option<Vec<u8>> },
+    /// By the dictionary.
+    Named(Dictionary),
+}
+
+impl Vw {
+    pub fn new(inputs: Inputs, options: &Options) -> Result<Self> {
+        let mut text = Text::new(inputs)?;
+        let first = look(&mut text, options)?;
+        let schema = match &options.schema {
+            Some(schema) => schema.clone(),
+            None => {
+                let names = if options.numbered.unwrap_or(first.numbered) {
+                    let base = options.index_base.unwrap_or(if first.has_zero { 0 } else { 1 });
+                    Names::Numbered { base, count: usize::from(options.intercept) }
+                } else {
+                    Names::Listed(if options.intercept { vec![INTERCEPT.into()] } else { Vec::new() })
+                };
+                let target = first.labels.decide(&options.target_kind).map_err(|what| text.error_at(1, 1, what))?;
+                Schema { intercept: options.intercept, names, target, ..Schema::default() }
+            }
+        };
+        if !schema.columns.is_empty() {
+            let what = "the model was learned from a table, but this is Vowpal Wabbit text; give it data in the form it was learned from";
+            return Err(text.error_at(1, 0, what));
+        }
+        let names = match &schema.names {
+            Names::Numbered { base, .. } => {
+                How::Numbered { shift: i64::from(schema.intercept) - i64::from(*base), namespace: None }
+            }
+            Names::Listed(names) => {
+                let skip = usize::from(schema.intercept);
+                How::Named(names.iter().enumerate().skip(skip).map(|(k, n)| (n.as_bytes().into(), k as u32)).collect())
+            }
+        };
+        Ok(Vw {
+            target: Encoder::new(schema.target.clone()),
+            optional: options.labels == Labels::Optional,
+            fixed: options.schema.is_some() && !options.grow,
+            unknown: 0,
+            max_features: options.max_features.min(u32::MAX as usize),
+            names,
+            drop: options.drop.iter().map(|n| n.clone().into_bytes()).collect(),
+            key: Vec::new(),
+            sorting: Vec::new(),
+            text,
+            schema,
+        })
+    }
+
+    /// Label and weight, from what stands before the first bar.
+    fn head(&self, start: usize, bar: usize) -> Result<(f64, f64)> {
+        let buf = self.text.buf();
+        let mut words: Words = words(buf, start, bar);
+        // A last word that touches the bar or starts with a quote is the tag.
+        let last = words.last();
+        let tag = last.filter(|&(a, b)| b == bar || buf[a] == b'\'');
+        if tag.is_some() {
+            words.pop();
+        }
+        let mut numbers = [f64::NAN, 1.0, 0.0];
+        if words.count > 3 {
+            let (a, b) = words.at[3];
+            let what = format!(
+                "`{}` is one word too many; before the bar there are a label, an importance, a base and a tag",
+                shown(&buf[a..b])
+            );
+            return Err(self.text.error(start, a, what));
+        }
+        for (value, (a, b)) in numbers.iter_mut().zip(words.iter()) {
+            *value = whole_number(&buf[a..b]).ok_or_else(|| {
+                self.text.error(
+                    start,
+                    a,
+                    format!("`{}` is not a finite number; a tag must touch the bar or start with '", shown(&buf[a..b])),
+                )
+            })?;
+        }
+        let [label, weight, base] = numbers;
+        if base != 0.0 {
+            let what = "a base (the third number) other than 0 is not supported; subtract it from the label, or leave it out";
+            return Err(self.text.error(start, words.at[2].0, what));
+        }
+        if words.count == 0 {
+            if self.optional {
+                return Ok((f64::NAN, weight));
+            }
+            let what = match tag {
+                Some((a, b)) if whole_number(&buf[a..b]).is_some() => {
+                    "the row has no label (a word that touches the bar is a tag; put a blank before the bar)"
+                }
+                _ => "the row has no label; only prediction works without",
+            };
+            return Err(self.text.error(start, start, what));
+        }
+        match self.target.number(label) {
+            Some(y) => Ok((y, weight)),
+            None if self.optional => Ok((f64::NAN, weight)),
+            None => Err(self.text.error(start, words.at[0].0, self.target.complaint(&super::number_text(label)))),
+        }
+    }
+
+    fn row(&mut self, start: usize, stop: usize, out: &mut Rows) -> Result<()> {
+        let buf = self.text.buf();
+        let Some(bar) = memchr::memchr(b'|', &buf[start..stop]).map(|n| start + n) else {
+            return Err(self.text.error(start, start, "there is no bar (|) before the features; is this another format?"));
+        };
+        let (y, weight) = self.head(start, bar)?;
+        if self.schema.intercept {
+            out.push(0, 1.0);
+        }
+        let mut p = bar;
+        while p < stop {
+            // At a bar: the namespace and its weight.
+            p += 1;
+            let name = p;
+            while p < stop && !ends_name(buf[p]) {
+                p += 1;
+            }
+            let namespace = (name, p);
+            let mut scale = 1.0;
+            if p < stop && buf[p] == b':' {
+                (scale, p) = value(&self.text, start, p + 1, stop)?;
+            }
+            if let How::Numbered { namespace: known, .. } = &mut self.names {
+                let this = &buf[namespace.0..namespace.1];
+                match known {
+                    None => *known = Some(this.to_vec()),
+                    Some(known) if known == this => {}
+                    Some(_) => {
+                        let what = format!(
+                            "a second namespace `{}`, but features were read as numbers of one namespace; say that they have names (numbered = false)",
+                            shown(this)
+                        );
+                        return Err(self.text.error(start, namespace.0, what));
+                    }
+                }
+            } else {
+                self.key.clear();
+                if namespace.0 < namespace.1 {
+                    self.key.extend_from_slice(&buf[namespace.0..namespace.1]);
+                    self.key.push(b'^');
+                }
+            }
+            let prefix = self.key.len();
+            // Its features.
+            loop {
+                while p < stop && blank(buf[p]) {
+                    p += 1;
+                }
+                if p >= stop || buf[p] == b'|' {
+                    break;
+                }
+                let at = p;
+                let (mut index, mut n) = digits8(buf, p);
+                let numbered = matches!(self.names, How::Numbered { .. });
+                if !numbered || n == 0 || n == 8 || !(ends_name(buf[p + n]) || p + n == stop) {
+                    n = (p..stop).take_while(|&q| !ends_name(buf[q])).count();
+                    index = u64::MAX;
+                }
+                p += n;
+                let mut x = 1.0;
+                if p < stop && buf[p] == b':' {
+                    if n == 0 {
+                        return Err(self.text.error(start, at, "there is no name before the colon; write name:value"));
+                    }
+                    (x, p) = value(&self.text, start, p + 1, stop)?;
+                }
+                x *= scale;
+                match &mut self.names {
+                    How::Numbered { shift, .. } => {
+                        let coordinate = if index == u64::MAX { -1 } else { index as i64 + *shift };
+                        if coordinate < i64::from(self.schema.intercept) {
+                            let what = format!(
+                                "the feature `{}` is not a number from {} on, but the features of the first rows are; say that they have names (numbered = false)",
+                                shown(&buf[at..at + n]),
+                                i64::from(self.schema.intercept) - *shift
+                            );
+                            return Err(self.text.error(start, at, what));
+                        }
+                        let Names::Numbered { count, .. } = &mut self.schema.names else { unreachable!("numbered") };
+                        if coordinate as usize >= *count {
+                            if self.fixed {
+                                self.unknown += 1;
+                                continue;
+                            }
+                            if coordinate as usize >= self.max_features {
+                                return Err(self.text.error(start, at, too_many(self.max_features)));
+                            }
+                            *count = coordinate as usize + 1;
+                        }
+                        if self.drop.iter().any(|d| d == &buf[at..at + n]) {
+                            continue;
+                        }
+                        out.push(coordinate as u32, x);
+                    }
+                    How::Named(dictionary) => {
+                        self.key.truncate(prefix);
+                        self.key.extend_from_slice(&buf[at..at + n]);
+                        if !self.drop.is_empty() && self.drop.contains(&self.key) {
+                            continue;
+                        }
+                        let coordinate = match dictionary.get(&self.key[..]) {
+                            Some(&coordinate) => coordinate,
+                            None if self.fixed => {
+                                self.unknown += 1;
+                                continue;
+                            }
+                            None => {
+                                let Names::Listed(names) = &mut self.schema.names else { unreachable!("named") };
+                                let Ok(name) = std::str::from_utf8(&self.key) else {
+                                    return Err(self.text.error(start, at, "the name is not UTF-8; convert the file first"));
+                                };
+                                if names.len() >= self.max_features {
+                                    return Err(self.text.error(start, at, too_many(self.max_features)));
+                                }
+                                let coordinate = names.len() as u32;
+                                names.push(name.to_owned());
+                                dictionary.insert(self.key[..].into(), coordinate);
+                                coordinate
+                            }
+                        };
+                        out.push(coordinate, x);
+                    }
+                }
+            }
+        }
+        out.sort_unfinished(&mut self.sorting);
+        out.finish(y, weight);
+        Ok(())
+    }
+}
+
+fn too_many(limit: usize) -> String {
+    format!("there are more than {limit} features; raise the limit if this is not a mistake")
+}
+
+/// The number behind a colon.
+#[inline(always)]
+fn value(text: &Text, start: usize, at: usize, stop: usize) -> Result<(f64, usize)> {
+    let buf = text.buf();
+    match number(buf, at) {
+        Some((value, end)) if end == stop || blank(buf[end]) || buf[end] == b'|' => Ok((value, end)),
+        _ => Err(bad_value(text, start, at, stop)),
+    }
+}
+
+#[cold]
+fn bad_value(text: &Text, start: usize, at: usize, stop: usize) -> Error {
+    let buf = text.buf();
+    let end = (at..stop).find(|&p| blank(buf[p]) || buf[p] == b'|').unwrap_or(stop);
+    let what = if end == at {
+        "there is no number behind the colon; write name:value without blanks".into()
+    } else {
+        format!("`{}` is not a finite number; leave the feature out if its value is unknown", text.quote(at, end))
+    };
+    text.error(start, at, what)
+}
+
+#[inline(always)]
+fn blank(b: u8) -> bool {
+    b == b' ' || b == b'\t'
+}
+
+#[inline(always)]
+fn ends_name(b: u8) -> bool {
+    matches!(b, b' ' | b'\t' | b':' | b'|')
+}
+
+/// The first five words of a range of the buffer.
+struct Words {
+    at: [(usize, usize); 5],
+    count: usize,
+}
+
+impl Words {
+    fn iter(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.at[..self.count].iter().copied()
+    }
+    fn last(&self) -> Option<(usize, usize)> {
+        self.iter().last()
+    }
+    fn pop(&mut self) {
+        self.count -= 1;
+    }
+}
+
+fn words(buf: &[u8], mut p: usize, stop: usize) -> Words {
+    let mut words = Words { at: [(0, 0); 5], count: 0 };
+    loop {
+        while p < stop && blank(buf[p]) {
+            p += 1;
+        }
+        if p >= stop || words.count == words.at.len() {
+            return words;
+        }
+        let start = p;
+        while p < stop && !blank(buf[p]) {
+            p += 1;
+        }
+        words.at[words.count] = (start, p);
+        words.count += 1;
+    }
+}
+
+/// What the first rows show.
+struct First {
+    labels: Probe,
+    numbered: bool,
+    has_zero: bool,
+}
+
+/// Looks at the first rows. What is malformed is reported later, in its turn.
+fn look(text: &mut Text, options: &Options) -> Result<First> {
+    let mut first = First { labels: Probe::default(), numbered: true, has_zero: false };
+    let mut namespace: Option<Vec<u8>> = None;
+    let mut rows = 0;
+    loop {
+        let place = text.hold();
+        while rows < options.probe_rows && !text.seen_enough() {
+            let Some((start, stop)) = text.line()? else { break };
+            let line = &text.buf()[start..stop];
+            let mut parts = line.split(|&b| b == b'|');
+            let head = parts.next().unwrap_or(line);
+            if head.len() == line.len() && line.trim_ascii().is_empty() {
+                continue;
+            }
+            rows += 1;
+            if let Some(label) = head.split(u8::is_ascii_whitespace).find(|w| !w.is_empty()).and_then(whole_number) {
+                first.labels.number(label);
+            }
+            for part in parts {
+                let mut words = part.split(u8::is_ascii_whitespace);
+                let name = words.next().unwrap_or(b"").split(|&b| b == b':').next().unwrap_or(b"");
+                first.numbered &= namespace.get_or_insert_with(|| name.to_vec()) == name;
+                for feature in words.filter(|w| !w.is_empty()) {
+                    let name = feature.split(|&b| b == b':').next().unwrap_or(b"");
+                    let index = std::str::from_utf8(name).ok().and_then(|n| n.parse::<u64>().ok());
+                    first.numbered &= index.is_some_and(|i| i <= LARGEST_NUMBER);
+                    first.has_zero |= index == Some(0);
+                }
+            }
+        }
+        text.rewind(place);
+        if rows > 0 {
+            return Ok(first);
+        }
+        if !text.next_file()? {
+            return Err(text.error_at(1, 0, "there is no row in the file (only empty lines)"));
+        }
+    }
+}
+
+impl Source for Vw {
+    fn read(&mut self, out: &mut Rows) -> Read<bool> {
+        loop {
+            let Some((start, stop)) = self.text.line()? else {
+                if self.text.next_file()? {
+                    continue;
+                }
+                return Ok(false);
+            };
+            if self.text.buf()[start..stop].trim_ascii().is_empty() {
+                continue;
+            }
+            self.row(start, stop, out).map_err(Fault::Row)?;
+            return Ok(true);
+        }
+    }
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn bytes(&self) -> u64 {
+        self.text.bytes()
+    }
+
+    fn total_bytes(&self) -> Option<u64> {
+        self.text.total_bytes()
+    }
+
+    fn tally(&self) -> Tally {
+        Tally { unknown: self.unknown, ..Tally::default() }
+    }
+
+    fn tally_version(&self) -> u64 {
+        self.unknown
+    }
+}

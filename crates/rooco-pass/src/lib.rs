@@ -1,0 +1,7 @@
+//! One pass over a stream: [`fit`] learns and writes a [`model`], [`audit`] says what holds for the data and for the model,
+//! [`metrics`] how good its predictions are.
+
+pub mod audit;
+pub mod fit;
+pub mod metrics;
+pub mod model;

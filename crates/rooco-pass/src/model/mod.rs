@@ -1,0 +1,7 @@
+//! A learned model: the prediction rule, what its coordinates mean, and how it came about; and the file that holds it.
+
+mod about;
+pub mod file;
+pub mod loss_text;
+
+pub use about::{About, Model, Numbers};

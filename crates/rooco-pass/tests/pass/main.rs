@@ -1,0 +1,3 @@
+//! Passes: whoever owns the loop, the numbers are the same.
+
+mod feed_equals_run;

@@ -1,0 +1,43 @@
+//! The default learner for a loss that is chosen at run time.
+
+use super::{Auto, AutoClasses, AutoClassesProjected, AutoLoss, AutoProjected, CorrectedFeatures, Learner};
+use crate::domain;
+use crate::error::Result;
+use crate::loss::{Base, Correction, Logistic, LossSpec, Squared, with_pointwise};
+
+/// The no-tuning learner for a loss on a domain (text as in [`domain::parse`]; `none` for the whole space) and so many features, the
+/// intercept included.
+pub fn default_learner(spec: &LossSpec, domain: &str, features: usize) -> Result<Box<dyn Learner>> {
+    let features = features.max(1);
+    if domain != "none" {
+        // One vector of all the scores' weights, as everywhere.
+        let set = domain::parse(domain, features * spec.base.outputs())?;
+        return match (&spec.base, &spec.correction) {
+            (Base::Softmax { classes }, None) => Ok(Box::new(AutoClassesProjected::new(*classes, set, features, spec.l2)?)),
+            (Base::Softmax { classes }, Some(Correction::RandomisedResponse { rate })) => {
+                let learner = AutoClassesProjected::new(*classes, set, features, spec.l2)?;
+                Ok(Box::new(learner.with_randomised_response(*rate)?))
+            }
+            _ => Ok(Box::new(AutoProjected::new(auto_loss(spec)?, set, features, spec.l2)?)),
+        };
+    }
+    match (&spec.base, &spec.correction) {
+        (Base::Softmax { classes }, None) => Ok(Box::new(AutoClasses::new(*classes)?.with_l2(spec.l2)?)),
+        (Base::Softmax { classes }, Some(Correction::RandomisedResponse { rate })) => {
+            Ok(Box::new(AutoClasses::new(*classes)?.with_randomised_response(*rate)?.with_l2(spec.l2)?))
+        }
+        (Base::Squared, None) => Ok(Box::new(Auto::new(Squared).with_l2(spec.l2)?)),
+        (Base::Logistic, None) => Ok(Box::new(Auto::new(Logistic).with_l2(spec.l2)?)),
+        // One learner for all the rarer losses: each of its own would double the time to build the library.
+        _ => Ok(Box::new(Auto::new(auto_loss(spec)?).with_l2(spec.l2)?)),
+    }
+}
+
+/// The loss as the default learner takes it.
+fn auto_loss(spec: &LossSpec) -> Result<Box<dyn AutoLoss>> {
+    match (&spec.base, &spec.correction) {
+        (Base::Squared, Some(Correction::FeatureNoise { variance })) => Ok(Box::new(CorrectedFeatures::noise(variance.clone())?)),
+        (Base::Squared, Some(Correction::Missing { rates })) => Ok(Box::new(CorrectedFeatures::missing(rates.clone())?)),
+        _ => with_pointwise!(spec, loss => Ok(Box::new(loss))),
+    }
+}

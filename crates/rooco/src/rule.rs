@@ -1,0 +1,47 @@
+//! The prediction rule that every learner can write out: weights, limits, offset.
+
+use crate::row::Features;
+
+/// offset + Σ w_i·x_i for each output; x_i is first clamped to ±limit_i, if there are limits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// Scores per row.
+    pub outputs: usize,
+    /// w: coordinate i of output k at i·outputs + k.
+    pub weights: Vec<f64>,
+    /// The largest |x_i| that training can have contained, for models that clamp: linear on the range of the training data
+    /// and flat outside it.
+    pub limits: Option<Vec<f64>>,
+    /// Added to every score: one an output.
+    pub offset: Vec<f64>,
+}
+
+impl Rule {
+    /// The plain linear model w.
+    pub fn plain(weights: Vec<f64>, outputs: usize) -> Self {
+        Rule { outputs, weights, limits: None, offset: vec![0.0; outputs] }
+    }
+
+    /// Number of features.
+    pub fn features(&self) -> usize {
+        self.weights.len() / self.outputs
+    }
+
+    /// The scores of a row. Features that the model does not know count as zero.
+    pub fn scores(&self, x: Features<'_>, out: &mut [f64]) {
+        out.copy_from_slice(&self.offset);
+        let k = self.outputs;
+        match &self.limits {
+            None if k == 1 => out[0] += x.dot(&self.weights),
+            limits => {
+                let known = self.features();
+                for (i, value) in x.iter().filter(|&(i, v)| i < known && v != 0.0) {
+                    let value = limits.as_ref().map_or(value, |l| value.clamp(-l[i], l[i]));
+                    for (out, w) in out.iter_mut().zip(&self.weights[i * k..(i + 1) * k]) {
+                        *out += w * value;
+                    }
+                }
+            }
+        }
+    }
+}
