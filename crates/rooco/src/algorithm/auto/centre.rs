@@ -63,6 +63,8 @@ pub(super) struct Move {
 pub(super) struct Moves {
     pub constant: usize,
     pub moves: Vec<Move>,
+    /// Rows that the moments are of.
+    pub rows: u64,
 }
 
 /// The centres.
@@ -77,22 +79,11 @@ pub(super) struct Centre {
     /// Rows seen, and the one after which the centres move next; 0: they do no more.
     rows: u64,
     next: u64,
-    /// The centred row. Scratch.
-    index: Vec<u32>,
-    value: Vec<f64>,
 }
 
 impl Default for Centre {
     fn default() -> Self {
-        Centre {
-            constant: None,
-            a: Vec::new(),
-            watched: BTreeMap::new(),
-            rows: 0,
-            next: FIRST,
-            index: Vec::new(),
-            value: Vec::new(),
-        }
+        Centre { constant: None, a: Vec::new(), watched: BTreeMap::new(), rows: 0, next: FIRST }
     }
 }
 
@@ -114,50 +105,46 @@ impl Centre {
         at.map_or(0.0, |at| self.a[at].1 * self.constant.map_or(0.0, |c| c.1))
     }
 
-    /// The row in the learner's coordinates.
+    /// The row in the learner's coordinates, in `place` if it differs.
     #[inline(always)]
-    pub fn row<'a>(&'a mut self, x: Features<'a>) -> Features<'a> {
-        if self.a.is_empty() {
-            return x;
-        }
-        self.centred(x)
+    pub fn row<'a>(&self, x: Features<'a>, place: &'a mut (Vec<u32>, Vec<f64>)) -> Features<'a> {
+        if self.a.is_empty() { x } else { self.centred(x, place) }
     }
 
-    fn centred<'a>(&'a mut self, x: Features<'a>) -> Features<'a> {
+    fn centred<'a>(&self, x: Features<'a>, (index, value): &'a mut (Vec<u32>, Vec<f64>)) -> Features<'a> {
         let Some((k, _)) = self.constant else { return x };
         match x {
             Features::Dense(x) => {
-                let at_k = x.get(k).copied().unwrap_or(0.0);
-                self.value.clear();
-                self.value.extend_from_slice(x);
-                if at_k != 0.0 {
+                value.clear();
+                value.extend_from_slice(x);
+                if let Some(&at_k) = x.get(k).filter(|v| **v != 0.0) {
                     let needed = self.a.last().map_or(0, |a| a.0 as usize + 1);
-                    self.value.resize(x.len().max(needed), 0.0);
-                    self.a.iter().for_each(|&(i, a)| self.value[i as usize] -= a * at_k);
+                    value.resize(x.len().max(needed), 0.0);
+                    self.a.iter().for_each(|&(i, a)| value[i as usize] -= a * at_k);
                 }
-                Features::Dense(&self.value)
+                Features::Dense(value)
             }
-            Features::Sparse { index, value } => {
-                let Ok(at) = index.binary_search(&(k as u32)) else { return x };
-                let at_k = value[at];
-                self.index.clear();
-                self.value.clear();
+            Features::Sparse { index: old_index, value: old } => {
+                let Ok(at) = old_index.binary_search(&(k as u32)) else { return x };
+                let at_k = old[at];
+                index.clear();
+                value.clear();
                 let mut centres = self.a.iter().peekable();
-                for (&i, &v) in index.iter().zip(value) {
+                for (&i, &v) in old_index.iter().zip(old) {
                     // Centred columns that are 0 in this row.
                     while let Some(&(j, a)) = centres.next_if(|c| c.0 < i) {
-                        self.index.push(j);
-                        self.value.push(-a * at_k);
+                        index.push(j);
+                        value.push(-a * at_k);
                     }
                     let a = centres.next_if(|c| c.0 == i).map_or(0.0, |c| c.1);
-                    self.index.push(i);
-                    self.value.push(v - a * at_k);
+                    index.push(i);
+                    value.push(v - a * at_k);
                 }
                 for &(j, a) in centres {
-                    self.index.push(j);
-                    self.value.push(-a * at_k);
+                    index.push(j);
+                    value.push(-a * at_k);
                 }
-                Features::Sparse { index: &self.index, value: &self.value }
+                Features::Sparse { index, value }
             }
         }
     }
@@ -198,7 +185,8 @@ impl Centre {
     fn moves(&mut self) -> Option<Moves> {
         let n = self.rows as f64;
         if self.constant.is_none() {
-            let constant = self.watched.iter().rev().find(|(_, m)| m.present == n && m.m[0] == 0.0);
+            let usual = |mean: f64| (1e-60..1e60).contains(&mean.abs());
+            let constant = self.watched.iter().rev().find(|(_, m)| m.present == n && m.m[0] == 0.0 && usual(m.mean));
             self.constant = constant.map(|(&i, m)| (i as usize, m.mean));
         }
         let (constant, unit) = self.constant?;
@@ -216,7 +204,7 @@ impl Centre {
             let shrink = square / (square + (new - old) * (new - old));
             moves.push(Move { feature: i as usize, by: (new - old) / unit, fourth: m.m[2] / n, shrink });
         }
-        Some(Moves { constant, moves })
+        Some(Moves { constant, moves, rows: self.rows })
     }
 
     pub fn save(&self, s: &mut State) {
@@ -268,13 +256,14 @@ mod tests {
 
     #[test]
     fn dense_and_sparse_rows_are_centred_alike() {
-        let mut centre = Centre { constant: Some((2, 2.0)), a: vec![(0, 5.0), (3, -1.0)], ..Centre::off() };
+        let centre = Centre { constant: Some((2, 2.0)), a: vec![(0, 5.0), (3, -1.0)], ..Centre::off() };
         let expected = [-10.0, 7.0, 2.0, 2.0];
-        assert_eq!(centre.row(Features::Dense(&[0.0, 7.0, 2.0])), Features::Dense(&expected));
-        let sparse = centre.row(Features::Sparse { index: &[1, 2], value: &[7.0, 2.0] });
+        let mut place = Default::default();
+        assert_eq!(centre.row(Features::Dense(&[0.0, 7.0, 2.0]), &mut place), Features::Dense(&expected));
+        let sparse = centre.row(Features::Sparse { index: &[1, 2], value: &[7.0, 2.0] }, &mut place);
         assert_eq!(sparse, Features::Sparse { index: &[0, 1, 2, 3], value: &expected });
         // Without the constant column there is nothing to subtract.
         let bare = Features::Sparse { index: &[0, 1], value: &[3.0, 7.0] };
-        assert_eq!(centre.row(bare), bare);
+        assert_eq!(centre.row(bare, &mut place), bare);
     }
 }

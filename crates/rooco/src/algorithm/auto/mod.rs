@@ -7,6 +7,7 @@ use crate::rule::Rule;
 use crate::state::State;
 
 mod brake;
+mod centre;
 mod classes;
 mod clock;
 mod correction;
@@ -44,6 +45,7 @@ pub use projected::AutoProjected;
 pub use projected_classes::AutoClassesProjected;
 
 use brake::Brake;
+use centre::Centre;
 use clock::Clock;
 use entries::Entries;
 use feature::Feature;
@@ -105,6 +107,7 @@ pub struct Auto<P> {
     /// D: features seen.
     seen: u64,
     features: Vec<Feature>,
+    centre: Centre,
     clock: Clock,
     grid: Grid,
     scores: Scores,
@@ -123,8 +126,8 @@ pub struct Auto<P> {
     non_zero: (Vec<u32>, Vec<f64>),
     /// d of each entry, for losses that correct features.
     curves: Vec<f32>,
-    /// The row that such a loss learns from.
-    corrected: (Vec<u32>, Vec<f64>),
+    /// The row in the learner's coordinates, or as a loss that corrects features wants it.
+    place: (Vec<u32>, Vec<f64>),
 }
 
 impl<P: AutoLoss> Auto<P> {
@@ -132,6 +135,7 @@ impl<P: AutoLoss> Auto<P> {
     pub fn new(loss: P) -> Self {
         let second = loss.quadratic(0.0, 1.0).is_some().then(SecondOrder::new);
         let label = Label::default();
+        let centre = if loss.correction().is_some() { Centre::off() } else { Centre::default() };
         Auto {
             loss,
             l2: 0.0,
@@ -141,6 +145,7 @@ impl<P: AutoLoss> Auto<P> {
             density: 0.0,
             seen: 0,
             features: Vec::new(),
+            centre,
             clock: Clock::default(),
             grid: Grid::default(),
             scores: Scores::new(if second.is_some() { Last::In } else { Last::Absent }),
@@ -154,7 +159,7 @@ impl<P: AutoLoss> Auto<P> {
             unusual: Unusual::default(),
             non_zero: Default::default(),
             curves: Vec::new(),
-            corrected: Default::default(),
+            place: Default::default(),
         }
     }
 
@@ -166,6 +171,10 @@ impl<P: AutoLoss> Auto<P> {
             return Err(Error::Constant { name: "l2", value: l2, must: "finite and not negative" });
         }
         self.l2 = l2;
+        if l2 > 0.0 {
+            // The pull is on the weights of the data's coordinates.
+            self.centre = Centre::off();
+        }
         Ok(self)
     }
 
@@ -226,8 +235,13 @@ impl<P: AutoLoss> Auto<P> {
     /// The model as it stands, written out: it predicts exactly what the learner predicts.
     pub fn model(&self) -> ClampedModel {
         let weights = (0..self.features.len()).map(self.weight_at()).collect();
-        let limits = self.features.iter().map(|f| f.scale.limit_of_data()).collect();
+        let limits = (0..self.features.len()).map(|i| self.limit(i)).collect();
         ClampedModel { outputs: 1, weights, limits, offset: self.offset() }
+    }
+
+    /// The largest |x_i| that training can have contained.
+    fn limit(&self, i: usize) -> f64 {
+        self.features[i].scale.limit_of_data() + self.centre.of(i).abs()
     }
 
     fn offset(&self) -> f64 {
@@ -240,11 +254,14 @@ impl<P: AutoLoss> Auto<P> {
         let inverse = self.clock.inverse();
         let unit = self.label.unit();
         let (p, p_second) = self.shares_apart();
-        move |i| {
+        let centred = move |i: usize| {
             let f = &self.features[i];
             let w = f.mixed(self.clock.gone(f.last, inverse), &p) * f.scale.per_unit() * unit;
             w + self.second.as_ref().map_or(0.0, |s| p_second * s.w.get(i).copied().unwrap_or(0.0))
-        }
+        };
+        let taken: f64 = self.centre.a.iter().map(|&(i, a)| a * centred(i as usize)).sum();
+        let constant = self.centre.constant.map_or(usize::MAX, |c| c.0);
+        move |i| centred(i) - if i == constant { taken } else { 0.0 }
     }
 
     fn shares_apart(&self) -> ([f32; 2 * LANES], f64) {
@@ -257,8 +274,7 @@ impl<P: AutoLoss> Auto<P> {
 impl<P: AutoLoss> Learner for Auto<P> {
     fn scores(&self, x: Features<'_>, out: &mut [f64]) {
         let weight = self.weight_at();
-        let limit = |i: usize| self.features[i].scale.limit_of_data();
-        model::scores(x, self.offset(), self.features.len(), out, limit, |i, out, v| out[0] += weight(i) * v);
+        model::scores(x, self.offset(), self.features.len(), out, |i| self.limit(i), |i, out, v| out[0] += weight(i) * v);
     }
 
     fn observe(&mut self, z: Row<'_>) -> Result<Played> {

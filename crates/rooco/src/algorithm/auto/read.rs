@@ -1,5 +1,6 @@
 //! Lines 1 and 2 of a round: the scale of each feature sees its value, and every lane predicts. Four entries of the row at a time.
 
+use super::centre::Centre;
 use super::clock::Clock;
 use super::entries::Block;
 use super::feature::Feature;
@@ -65,6 +66,7 @@ pub(super) struct Reader<'a> {
     pub inverse: f32,
     /// The share of each candidate before this row.
     pub p: [f32; 2 * LANES],
+    pub centre: &'a Centre,
     pub unusual: &'a mut Unusual,
 }
 
@@ -201,8 +203,9 @@ impl Reader<'_> {
             v[j] = f.in_units(x[j]);
             if f.scale.is_surprised_by(v[j]) {
                 self.unusual.new_features += (f.scale.count == 0.0) as u64;
-                let limit = f.scale.limit();
-                let inside = v[j].clamp(-limit, limit);
+                // A prediction clamps the value as the data have it to ±(|c| + limit), c its centre.
+                let (limit, c) = (f.scale.limit(), (self.centre.of(i[j] as usize) * f.scale.per_unit()) as f32);
+                let inside = v[j].clamp(-limit - (c.abs() + c), limit + (c.abs() - c));
                 self.unusual.clamped.push((i[j] as usize, inside as f64 * power_of_two(f.scale.exponent())));
                 let before = f.mixed(gone[j], &self.p) * inside as f64;
                 f.see_surprise(v[j]);
@@ -231,6 +234,7 @@ impl<P: AutoLoss> Auto<P> {
             clock: self.clock,
             inverse: self.clock.inverse(),
             p: std::array::from_fn(|j| self.scores.p[j]),
+            centre: &self.centre,
             unusual: &mut self.unusual,
         };
         let (entries, non_zero) = (&mut self.entries, &mut self.non_zero);

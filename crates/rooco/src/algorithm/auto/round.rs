@@ -1,5 +1,6 @@
 //! One round: a row from line 1 to line 5.
 
+use super::centre::Moves;
 use super::feature::Feature;
 use super::holdout::Role;
 use super::loss::{Eight, Quick};
@@ -44,16 +45,56 @@ impl Slopes {
 }
 
 impl<P: AutoLoss> Auto<P> {
-    /// A row as the loss wants it, from line 1 to line 5.
+    /// A row in the learner's coordinates, from line 1 to line 5.
     #[inline(always)]
     pub(super) fn round<V: Pair>(&mut self, z: Row<'_>) -> Result<Played> {
-        let sizes = self.check(z)?;
-        let Some(correction) = self.loss.correction() else { return self.lines::<V>(z, sizes) };
-        let mut place = std::mem::take(&mut self.corrected);
-        let x = correction.values(z.x, &mut place);
-        let played = self.lines::<V>(Row { x, ..z }, Sizes::of(x.values()));
-        self.corrected = place;
+        let mut sizes = self.check(z)?;
+        let mut place = std::mem::take(&mut self.place);
+        let x = match self.loss.correction() {
+            Some(correction) => correction.values(z.x, &mut place),
+            None => self.centre.row(z.x, &mut place),
+        };
+        if x.values().as_ptr() != z.x.values().as_ptr() {
+            sizes = Sizes::of(x.values());
+        }
+        let played = self.lines::<V>(Row { x, ..z }, sizes);
+        self.place = place;
+        if z.weight != 0.0 && let Some(moves) = self.centre.see(z.x) {
+            self.recentre(&moves);
+        }
         played
+    }
+
+    /// The centres of columns move: no prediction changes.
+    #[cold]
+    fn recentre(&mut self, Moves { constant, moves, rows }: &Moves) {
+        let needed = moves.iter().map(|m| m.feature).max().unwrap_or(0).max(*constant) + 1;
+        if needed > self.features.len() {
+            self.features.resize(needed, Feature::default());
+        }
+        let (inverse, now) = (self.clock.inverse(), self.clock.now);
+        let mut taken = [[0.0f64; LANES]; 2];
+        for m in moves {
+            let f = &mut self.features[m.feature];
+            f.settle(self.clock.gone(f.last, inverse), now);
+            let by = m.by * f.scale.per_unit();
+            for k in 0..LANES {
+                taken[0][k] += by * f.w[k] as f64;
+                taken[1][k] += by * f.b[k] as f64;
+            }
+            f.recentre(m.fourth, *rows, m.shrink);
+        }
+        let f = &mut self.features[*constant];
+        f.settle(self.clock.gone(f.last, inverse), now);
+        let unit = 1.0 / f.scale.per_unit();
+        for k in 0..LANES {
+            f.w[k] += (taken[0][k] * unit) as f32;
+            f.b[k] += (taken[1][k] * unit) as f32;
+        }
+        if let Some(second) = &mut self.second {
+            let by: Vec<(usize, f64)> = moves.iter().map(|m| (m.feature, m.by)).collect();
+            second.shear(*constant, &by);
+        }
     }
 
     #[inline(always)]

@@ -1,6 +1,7 @@
 //! Saving and resuming, to the last bit. Every part saves its own state; this is the order of them, and the features.
 
 use super::brake::Brake;
+use super::centre::Centre;
 use super::clock::Clock;
 use super::feature::Feature;
 use super::grid::Grid;
@@ -36,6 +37,7 @@ impl<P: AutoLoss> Auto<P> {
         self.grid.save(&mut s);
         self.scores.save(&mut s);
         self.brake.save(&mut s);
+        self.centre.save(&mut s);
         self.label.save(&mut s);
         let mut reals = Vec::with_capacity(self.features.len() * REALS);
         for f in &self.features {
@@ -61,12 +63,14 @@ impl<P: AutoLoss> Auto<P> {
         let per_unit = exactly("features.per_unit", s.u32("features.per_unit")?, n)?;
         let second = if counts[5] != 0 { Some(SecondOrder::load(s)?) } else { None };
         let (grid, scores, brake, label) = (Grid::load(s)?, Scores::load(s)?, Brake::load(s)?, Label::load(s)?);
+        let centre = Centre::load(s)?;
         let rows = s.counter("rounds")?;
 
         // Everything is there: from here on nothing can fail.
         (self.rows, self.t, self.seen, self.signed) = (rows, counts[0], counts[1], counts[2] != 0);
         (self.grid, self.scores, self.brake, self.label, self.second) = (grid, scores, brake, label, second);
         (self.density, self.weight_exponent, self.noise) = (density, exponent, Noise(counts[3]));
+        self.centre = centre;
         let shift = (counts[4] as u32).min(63);
         self.clock = Clock { shift, now: (self.t >> shift) as u32 };
         self.features = reals

@@ -237,6 +237,24 @@ impl SecondOrder {
         s.recent[1] += row.net.abs();
     }
 
+    /// x_i becomes x_i - by_i·x_k in all rows seen; predictions stay what they are.
+    pub fn shear(&mut self, k: usize, by: &[(usize, f64)]) {
+        self.grow(by.iter().map(|b| b.0 + 1).max().unwrap_or(0).max(k + 1));
+        let mut shift = vec![0.0; self.d];
+        by.iter().for_each(|&(i, by)| shift[i] = by);
+        self.plus.shear(k, &shift);
+        if self.minus.d > 0 {
+            self.minus.shear(k, &shift);
+        }
+        for v in self.vectors() {
+            let at_k = v[k];
+            v.iter_mut().zip(&shift).for_each(|(v, shift)| *v -= shift * at_k);
+        }
+        for w in [&mut self.w, &mut self.lanes] {
+            w[k] += w.iter().zip(&shift).map(|(w, shift)| w * shift).sum::<f64>();
+        }
+    }
+
     /// All weights so far count `by` times what they did: for a change of unit.
     pub fn rescale(&mut self, by: f64) {
         self.discount(by);

@@ -8,12 +8,10 @@
 //! by two rows or in one; `ul` every tenth row also with a wrong label, at +1 and taken back at -1; `ule` the same, all that is
 //! taken back at the end; `reg` a region of x at +3 and, by other rows, at -3 (`regc`: without either).
 
-mod prepared;
-
 use std::fs;
 use std::sync::Mutex;
 
-use prepared::Table;
+use rooco_bench::prepared::Table;
 use rooco::algorithm::{Auto, AutoClasses, AutoLoss};
 use rooco::loss::{Logistic, NoisyLabels, Pointwise, Squared};
 use rooco::rng::{Purpose, Random};
