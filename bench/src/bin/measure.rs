@@ -11,11 +11,11 @@
 use std::fs;
 use std::sync::Mutex;
 
-use rooco_bench::prepared::Table;
 use rooco::algorithm::{Auto, AutoClasses, AutoLoss};
 use rooco::loss::{Logistic, NoisyLabels, Pointwise, Squared};
 use rooco::rng::{Purpose, Random};
 use rooco::{Learner, Row};
+use rooco_bench::prepared::Table;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -110,7 +110,13 @@ fn rows<'a>(table: &'a Table, arrivals: &'a Arrivals) -> impl Iterator<Item = Ro
     arrivals.iter().map(|&(i, y, s)| Row { y, ..table.row(i as usize) }.weighted(s))
 }
 
-fn run<P: AutoLoss>(mut learner: Auto<P>, clean: impl Pointwise, train: &Table, test: &Table, order: &Arrivals) -> Result<Outcome, Failure> {
+fn run<P: AutoLoss>(
+    mut learner: Auto<P>,
+    clean: impl Pointwise,
+    train: &Table,
+    test: &Table,
+    order: &Arrivals,
+) -> Result<Outcome, Failure> {
     let start = cpu_seconds();
     for z in rows(train, order) {
         learner.observe(z)?;

@@ -93,12 +93,6 @@ impl Centre {
         Centre { next: 0, ..Centre::default() }
     }
 
-    /// True if rows have to pass through here.
-    #[inline(always)]
-    pub fn acts(&self) -> bool {
-        self.next > 0 || !self.a.is_empty()
-    }
-
     /// a_i times the value of the constant column, in the units of the data: what a centred value is relative to.
     pub fn of(&self, i: usize) -> f64 {
         let at = self.a.binary_search_by_key(&(i as u32), |a| a.0);
@@ -125,8 +119,24 @@ impl Centre {
                 Features::Dense(value)
             }
             Features::Sparse { index: old_index, value: old } => {
-                let Ok(at) = old_index.binary_search(&(k as u32)) else { return x };
+                let last = old_index.len().wrapping_sub(1);
+                let at = if old_index.last() == Some(&(k as u32)) { Ok(last) } else { old_index.binary_search(&(k as u32)) };
+                let Ok(at) = at else { return x };
                 let at_k = old[at];
+                index.clear();
+                value.clear();
+                // Most rows have all centred columns.
+                index.extend_from_slice(old_index);
+                value.extend_from_slice(old);
+                let mut places = index.iter().zip(value.iter_mut());
+                if self.a.iter().all(|&(j, a)| {
+                    places.find(|p| *p.0 >= j).is_some_and(|p| {
+                        *p.1 -= a * at_k;
+                        *p.0 == j
+                    })
+                }) {
+                    return Features::Sparse { index, value };
+                }
                 index.clear();
                 value.clear();
                 let mut centres = self.a.iter().peekable();

@@ -460,10 +460,7 @@ impl Learner for AutoClasses {
     fn save(&self) -> State {
         let mut s = State::default();
         s.put_u64("rounds", [self.rows]);
-        s.put_u64(
-            "counts",
-            [self.k as u64, self.t, self.seen, self.signed as u64, self.noise.0, self.clock.shift as u64],
-        );
+        s.put_u64("counts", [self.k as u64, self.t, self.seen, self.signed as u64, self.noise.0, self.clock.shift as u64]);
         s.put_u64("weight.exponent", [self.weight_exponent as i64 as u64]);
         s.put_f64("density", [self.density]);
         self.grid.save(&mut s);

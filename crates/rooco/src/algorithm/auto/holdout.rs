@@ -32,7 +32,13 @@ pub(super) fn is_held_out(x: Features<'_>) -> bool {
 
 /// One of so many folds that all rows of this x fall in. Independent of [`is_held_out`].
 pub(super) fn fold(x: Features<'_>, folds: usize) -> usize {
-    (hash(x) / ONE_IN) as usize % folds
+    // Quicker than `hash`: every signed row pays for it.
+    let pairs = x.iter().filter(|&(_, v)| v != 0.0);
+    let sum = pairs.fold(0u64, |sum, (i, v)| {
+        let z = (v.to_bits() ^ (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        sum.wrapping_add(z ^ (z >> 32))
+    });
+    (mix(sum) >> 32) as usize % folds
 }
 
 /// A hash of the set of (index, value) pairs: their order, y and the weight do not matter.

@@ -107,7 +107,8 @@ impl<P: AutoLoss> Auto<P> {
             _ => self.loss.quadratic(at, z.y - self.label.mean).unwrap_or_default(),
         };
         let (net, size) = self.loss.masses(z.y);
-        let fold = if self.signed { holdout::fold(z.x, FOLDS) } else { self.t as usize % FOLDS };
+        // Only signed rows ask how noisy the gradient is.
+        let fold = self.signed.then(|| holdout::fold(z.x, FOLDS));
         Expansion {
             net: s * net,
             size: s.abs() * size,
@@ -130,16 +131,15 @@ impl<P: AutoLoss> Auto<P> {
             return self.without_second_order();
         }
         second.add(z.x, row, stream.regression);
-        let unit = power_of_two(-self.weight_exponent);
-        if !second.end_row(self.t, unit, stream.quadratic) && !self.solve_second_order() {
+        let due = second.end_row(self.t, power_of_two(-self.weight_exponent), stream.quadratic);
+        if stream.signed && !second.is_in(self.seen, stream.quadratic) {
+            // Nothing is solved before it may be played.
+            return self.scores.wait();
+        }
+        if due && !self.solve_second_order() {
             return self.without_second_order();
         }
-        if let Some(second) = &self.second {
-            match (stream.signed && !second.is_in(self.seen, stream.quadratic), second.clear) {
-                (true, _) => self.scores.wait(),
-                (_, clear) => self.scores.last = if clear { Last::Clear } else { Last::In },
-            }
-        }
+        self.scores.last = if self.second.as_ref().is_some_and(|s| s.clear) { Last::Clear } else { Last::In };
     }
 
     #[cold]

@@ -48,21 +48,21 @@ impl<P: AutoLoss> Auto<P> {
     /// A row in the learner's coordinates, from line 1 to line 5.
     #[inline(always)]
     pub(super) fn round<V: Pair>(&mut self, z: Row<'_>) -> Result<Played> {
-        let mut sizes = self.check(z)?;
         let mut place = std::mem::take(&mut self.place);
         let x = match self.loss.correction() {
             Some(correction) => correction.values(z.x, &mut place),
             None => self.centre.row(z.x, &mut place),
         };
-        if x.values().as_ptr() != z.x.values().as_ptr() {
-            sizes = Sizes::of(x.values());
-        }
-        let played = self.lines::<V>(Row { x, ..z }, sizes);
+        // A number that is not finite is not finite in any coordinates.
+        let sizes = Sizes::of(x.values());
+        let checked = self.check(z, sizes);
+        let played = checked.and_then(|()| self.lines::<V>(Row { x, ..z }, sizes));
         self.place = place;
+        let played = played?;
         if z.weight != 0.0 && let Some(moves) = self.centre.see(z.x) {
             self.recentre(&moves);
         }
-        played
+        Ok(played)
     }
 
     /// The centres of columns move: no prediction changes.
@@ -125,7 +125,7 @@ impl<P: AutoLoss> Auto<P> {
         if z.x.dim() > self.features.len() {
             self.features.resize(z.x.dim(), Feature::default());
         }
-        if !(self.t + 1).is_multiple_of(AWAKE) && self.scores.lanes_rest(self.signed) {
+        if !(self.t + 1).is_multiple_of(AWAKE) && self.scores.rest && !self.signed {
             return self.rest(z, sizes);
         }
 
@@ -222,12 +222,11 @@ impl<P: AutoLoss> Auto<P> {
         }
     }
 
-    /// Errs on numbers that are not finite, or too large to square. Returns the range of the values.
+    /// Errs on numbers that are not finite, or too large to square.
     #[inline(always)]
-    fn check(&self, z: Row<'_>) -> Result<Sizes> {
+    fn check(&self, z: Row<'_>, sizes: Sizes) -> Result<()> {
         let row = self.rows + 1;
         let bad = |what: String, value| Err(Error::NonFinite { row, what, value });
-        let sizes = Sizes::of(z.x.values());
         if !sizes.finite {
             let (i, v) = z.x.iter().find(|(_, v)| !v.is_finite()).unwrap_or((0, f64::NAN));
             return bad(format!("feature {i}"), v);
@@ -239,7 +238,7 @@ impl<P: AutoLoss> Auto<P> {
             return bad("the weight".into(), z.weight);
         }
         let size = (z.weight * z.y) * (z.weight * z.y) + z.weight * z.weight + z.y * z.y;
-        if size.is_finite() { Ok(sizes) } else { bad("the weighted square of the target".into(), size) }
+        if size.is_finite() { Ok(()) } else { bad("the weighted square of the target".into(), size) }
     }
 
     /// Line 3: what each candidate loses on this row.

@@ -86,6 +86,8 @@ pub(super) struct Scores {
     pub last: Last,
     /// V: Σ (what that candidate lost - what candidate j lost)², twice discounted.
     pub apart: [f64; CANDIDATES - 1],
+    /// The lanes may rest: the second-order candidate is played alone, and is clearly better than each of them.
+    pub rest: bool,
     /// A block of negative rows has been seen: see `brake.rs`.
     pub ordered: bool,
     /// p: the share of each candidate in the played point.
@@ -103,6 +105,7 @@ impl Scores {
             n: 0,
             last,
             apart: [0.0; CANDIDATES - 1],
+            rest: false,
             ordered: false,
             p: [0.0; CANDIDATES],
         };
@@ -134,11 +137,11 @@ impl Scores {
         s.put_f64("score.apart", self.apart);
         s.put_f64("score.weights", [self.weight, self.weight_squared]);
         s.put_f32("score.p", self.p);
-        s.put_u64("score.counts", [self.n, self.kept_apart as u64, self.last as u64, self.ordered as u64]);
+        s.put_u64("score.counts", [self.n, self.kept_apart as u64, self.last as u64, self.ordered as u64, self.rest as u64]);
     }
 
     pub fn load(s: &State) -> Result<Self> {
-        let counts = exactly("score.counts", s.u64("score.counts")?, 4)?;
+        let counts = exactly("score.counts", s.u64("score.counts")?, 5)?;
         let weights = exactly("score.weights", s.f64("score.weights")?, 2)?;
         let mut scores = Scores::new([Last::Absent, Last::Waits, Last::In, Last::Clear][counts[2].min(3) as usize]);
         scores.signed.copy_from_slice(exactly("score.signed", s.f64("score.signed")?, CANDIDATES)?);
@@ -146,7 +149,7 @@ impl Scores {
         scores.apart.copy_from_slice(exactly("score.apart", s.f64("score.apart")?, CANDIDATES - 1)?);
         scores.p.copy_from_slice(exactly("score.p", s.f32("score.p")?, CANDIDATES)?);
         (scores.weight, scores.weight_squared, scores.n) = (weights[0], weights[1], counts[0]);
-        (scores.kept_apart, scores.ordered) = (counts[1] != 0, counts[3] != 0);
+        (scores.kept_apart, scores.ordered, scores.rest) = (counts[1] != 0, counts[3] != 0, counts[4] != 0);
         Ok(scores)
     }
 
@@ -251,6 +254,7 @@ impl Scores {
         if self.weight_squared <= 0.0 || (regression && best <= 0.0) {
             return;
         }
+        self.rest = false;
         if signed && let Some(j) = self.chosen(stream) {
             return self.play_alone(j);
         }
@@ -282,6 +286,7 @@ impl Scores {
             self.p[8] = last / total;
             if self.last_is_in() && !signed && self.n >= ALONE_FROM && played[8] <= lowest + ALONE * best {
                 self.play_alone(CANDIDATES - 1);
+                self.rest = self.last_is_clearly_better();
             }
         }
     }
@@ -319,12 +324,6 @@ impl Scores {
 
     fn play_alone(&mut self, j: usize) {
         self.p = std::array::from_fn(|k| (j == k) as u8 as f32);
-    }
-
-    /// True if the second-order candidate is played alone and the lanes may rest: only while it is clearly better than all of them.
-    #[inline(always)]
-    pub fn lanes_rest(&self, signed: bool) -> bool {
-        self.p[CANDIDATES - 1] == 1.0 && !signed && self.n >= ALONE_FROM && self.last_is_in() && self.last_is_clearly_better()
     }
 
     fn last_is_clearly_better(&self) -> bool {

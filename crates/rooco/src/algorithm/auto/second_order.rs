@@ -34,8 +34,8 @@ pub(super) struct Expansion {
     pub curvature: f64,
     /// p, the point of expansion.
     pub at: f64,
-    /// Which fold the row is in.
-    pub fold: usize,
+    /// Which fold the row is in, if noise is measured.
+    pub fold: Option<usize>,
 }
 
 /// What a solution needs to know about the rest of the learner.
@@ -214,11 +214,16 @@ impl SecondOrder {
     pub fn add(&mut self, x: Features<'_>, row: &Expansion, regression: bool) {
         let c = row.curvature;
         let rhs = c * (row.at - self.origin) - row.slope;
-        match regression {
-            true => x.add_to_2([rhs, row.net], &mut self.rhs, &mut self.sum),
-            false => x.add_to(rhs, &mut self.rhs),
+        match (regression, row.fold) {
+            (true, fold) => {
+                x.add_to_2([rhs, row.net], &mut self.rhs, &mut self.sum);
+                if let Some(fold) = fold {
+                    x.add_to(-row.slope, &mut self.folds[fold]);
+                }
+            }
+            (false, Some(fold)) => x.add_to_2([rhs, -row.slope], &mut self.rhs, &mut self.folds[fold]),
+            (false, None) => x.add_to(rhs, &mut self.rhs),
         }
-        x.add_to(-row.slope, &mut self.folds[row.fold]);
         if row.net < 0.0 {
             if self.minus.d < self.d {
                 self.minus.grow(self.d);
@@ -288,14 +293,14 @@ impl SecondOrder {
         self.sums.recent = [0.0; 2];
     }
 
-    /// After a row. `unit` is the weight of a row that L2 sees. False if it is time to solve.
+    /// After a row. `unit` is the weight of a row that L2 sees. True if it is time to solve.
     #[inline(always)]
     pub fn end_row(&mut self, t: u64, unit: f64, quadratic: bool) -> bool {
         self.sums.rows += unit;
         if t >= self.next_discount && !quadratic {
             self.look_at_stale_curvature();
         }
-        t < self.next
+        t >= self.next
     }
 
     /// The candidate for the rows so far. False if nothing can be solved any more.
