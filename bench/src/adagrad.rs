@@ -1,6 +1,6 @@
 //! One plain AdaGrad, to compare the cost of the default learner with.
 
-use rooco::algorithm::Played;
+use rooco::Played;
 use rooco::loss::Pointwise;
 use rooco::{Error, Features, Result, Row};
 

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use rooco::{Result, Row};
 use rooco_data::Stream;
 use rooco_pass::audit::{Audit, Certifier};
-use rooco_pass::fit;
+use rooco_pass::fit::FitOptions;
 use serde::Deserialize;
 
 use crate::error::{Stop, raised};
@@ -45,8 +45,8 @@ pub fn each(stream: &mut dyn Stream, mut row: impl FnMut(Row<'_>) -> Result<()>)
 pub fn audit(py: Python<'_>, rows: &Rows, options: &str) -> PyResult<String> {
     let asked: Asked = options::parse(options)?;
     let report = rows.with_stream(py, None, |stream| {
-        let options = fit::Options { loss: asked.loss, l2: asked.l2, ..Default::default() };
-        let spec = fit::loss_spec(&options, &stream.schema().target)?;
+        let options = FitOptions { loss: asked.loss, l2: asked.l2, ..Default::default() };
+        let spec = options.loss_spec(&stream.schema().target)?;
         let mut audit = Audit::new(spec, &asked.domain, stream.schema().features(), asked.seed)?;
         each(stream, |z| audit.observe(z))?;
         Ok(audit.finish(stream.schema().features())?)

@@ -1,4 +1,4 @@
-//! A run that Python feeds: `fit` and `partial_fit`.
+//! A run that Python sessions: `fit` and `partial_fit`.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rooco::{Features, Row};
 use rooco_data::stream::{Missing, Schema, Stream};
-use rooco_pass::fit::{Checkpoint, Feed};
+use rooco_pass::fit::{Checkpoint, Session};
 use rooco_pass::model::file;
 use serde_json::json;
 
@@ -25,7 +25,7 @@ const BEAT: u64 = 1 << 14;
 pub struct Learner {
     asked: FitOptions,
     /// A learner may move between threads, but two must not look at it at once; `&mut self` sees to that without the lock.
-    feed: Mutex<Option<Feed>>,
+    session: Mutex<Option<Session>>,
     schema: Schema,
     /// Two or more classes that are numbers, for labels that come as such.
     classes: Vec<f64>,
@@ -39,7 +39,7 @@ impl Learner {
     fn new(options: &str) -> PyResult<Self> {
         Ok(Learner {
             asked: options::parse(options)?,
-            feed: Mutex::new(None),
+            session: Mutex::new(None),
             schema: Schema::default(),
             classes: Vec::new(),
             buffer: Vec::new(),
@@ -49,14 +49,14 @@ impl Learner {
     /// Learns from all rows. `progress(rows, bytes, total_bytes, loss)` is called now and then.
     #[pyo3(signature = (rows, progress=None))]
     fn run(&mut self, py: Python<'_>, rows: &Rows, progress: Option<Py<PyAny>>) -> PyResult<()> {
-        let (asked, feed) = (&self.asked, inside(&mut self.feed));
-        let going_on = feed.is_some().then(|| self.schema.clone());
+        let (asked, session) = (&self.asked, inside(&mut self.session));
+        let going_on = session.is_some().then(|| self.schema.clone());
         let schema = rows.with_stream(py, going_on.as_ref(), |stream| {
-            if feed.is_none() {
-                *feed = Some(Feed::new(asked.resolve(stream.schema())?));
+            if session.is_none() {
+                *session = Some(Session::new(asked.resolve(stream.schema())?));
             }
-            let Some(feed) = feed else { return Err(rooco::Error::Empty.into()) };
-            learn(feed, stream, progress)?;
+            let Some(session) = session else { return Err(rooco::Error::Empty.into()) };
+            learn(session, stream, progress)?;
             Ok(stream.schema().clone())
         })?;
         // Dense and sparse rows may follow each other; the first ones named the columns.
@@ -70,7 +70,7 @@ impl Learner {
     /// The quick way for a few rows of float64, whose labels are float64 or int64 numbers: true if they were learned from. False, and
     /// nothing done, for everything else.
     fn quick(&mut self, x: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>, weight: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
-        let Some(feed) = inside(&mut self.feed) else { return Ok(false) };
+        let Some(session) = inside(&mut self.session) else { return Ok(false) };
         let Ok(x) = x.cast_exact::<PyArray2<f64>>() else { return Ok(false) };
         let first = usize::from(self.schema.intercept);
         if x.shape()[1] + first != self.schema.features()
@@ -124,7 +124,7 @@ impl Learner {
                 None => y,
             };
             let weight = weights.as_ref().map_or(1.0, |w| w.as_array()[t]);
-            feed.observe(Row { x: Features::Dense(&self.buffer), y, weight }, &self.schema).map_err(raised)?;
+            session.observe(Row { x: Features::Dense(&self.buffer), y, weight }, &self.schema).map_err(raised)?;
         }
         Ok(true)
     }
@@ -132,14 +132,14 @@ impl Learner {
     /// Rows so far.
     #[getter]
     fn rows(&mut self) -> u64 {
-        inside(&mut self.feed).as_ref().map_or(0, Feed::rows)
+        inside(&mut self.session).as_ref().map_or(0, Session::rows)
     }
 
     /// The model as of now.
     fn model(&mut self, py: Python<'_>) -> PyResult<Model> {
-        let Some(feed) = inside(&mut self.feed) else { return Err(value_error("the learner has seen no row yet")) };
+        let Some(session) = inside(&mut self.session) else { return Err(value_error("the learner has seen no row yet")) };
         let schema = &self.schema;
-        let fitted = py.detach(move || feed.fitted(schema)).map_err(raised)?;
+        let fitted = py.detach(move || session.fitted(schema)).map_err(raised)?;
         let order = fitted
             .order
             .map(|o| json!({"random": o.random_order(), "row": o.crossed(), "p_value": o.p_value(), "text": o.to_string()}));
@@ -148,8 +148,10 @@ impl Learner {
 
     /// Everything needed to go on later, as bytes.
     fn save<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let Some(feed) = inside(&mut self.feed) else { return Err(value_error("there is nothing to save before the first row")) };
-        let checkpoint = feed.checkpoint().map_err(raised)?;
+        let Some(session) = inside(&mut self.session) else {
+            return Err(value_error("there is nothing to save before the first row"));
+        };
+        let checkpoint = session.checkpoint(&self.schema).map_err(raised)?;
         let bytes = file::checkpoint_bytes(&(&checkpoint.about, &self.schema), &checkpoint.state).map_err(raised)?;
         Ok(PyBytes::new(py, &bytes))
     }
@@ -164,25 +166,25 @@ impl Learner {
         let mut learner = Learner::new(options)?;
         learner.schema = schema;
         let options = learner.asked.resolve(&learner.schema).map_err(raised)?;
-        let feed = Feed::resume(options, &learner.schema, &Checkpoint { about, state }).map_err(raised)?;
-        learner.feed = Mutex::new(Some(feed));
+        let session = Session::resume(options, &learner.schema, &Checkpoint { about, state }).map_err(raised)?;
+        learner.session = Mutex::new(Some(session));
         learner.classes = learner.schema.target.classes().iter().map(|c| c.parse().unwrap_or(f64::NAN)).collect();
         Ok(learner)
     }
 }
 
 /// What the lock holds, without locking.
-fn inside(feed: &mut Mutex<Option<Feed>>) -> &mut Option<Feed> {
-    feed.get_mut().unwrap_or_else(|broken| broken.into_inner())
+fn inside(session: &mut Mutex<Option<Session>>) -> &mut Option<Session> {
+    session.get_mut().unwrap_or_else(|broken| broken.into_inner())
 }
 
 /// All rows of the stream; between two beats Python is asked for signals and told the progress.
-fn learn(feed: &mut Feed, stream: &mut dyn Stream, progress: Option<Py<PyAny>>) -> Result<(), Stop> {
-    let beat = |feed: &Feed, stream: &dyn Stream| {
+fn learn(session: &mut Session, stream: &mut dyn Stream, progress: Option<Py<PyAny>>) -> Result<(), Stop> {
+    let beat = |session: &Session, stream: &dyn Stream| {
         Python::attach(|py| {
             py.check_signals()?;
             if let Some(call) = &progress {
-                let now = feed.progress(stream.position());
+                let now = session.progress(stream.position());
                 let loss = if now.loss.is_finite() { Some(now.loss) } else { None };
                 // Formats that are read from both ends count some bytes twice.
                 let (bytes, total) = (now.position.bytes, now.position.total_bytes);
@@ -191,8 +193,8 @@ fn learn(feed: &mut Feed, stream: &mut dyn Stream, progress: Option<Py<PyAny>>) 
             PyResult::Ok(())
         })
     };
-    while feed.take(stream, BEAT)? == BEAT {
-        beat(feed, stream)?;
+    while session.take(stream, BEAT)? == BEAT {
+        beat(session, stream)?;
     }
-    Ok(beat(feed, stream)?)
+    Ok(beat(session, stream)?)
 }

@@ -1,7 +1,7 @@
 //! `rooco._rooco`: the library for Python. The estimators are Python (`rooco/`); this module is what they stand on.
 //!
 //! ```text
-//! numpy, CSR, Arrow, files ──> Rows ──> Learner (fit::Feed) ──> Model
+//! numpy, CSR, Arrow, files ──> Rows ──> Learner (fit::Session) ──> Model
 //! ```
 //!
 //! Passes run without the GIL and look for Ctrl-C every few thousand rows. Numbers are those of the command line, bit for bit: it is the
@@ -19,6 +19,7 @@ mod options;
 mod own_loss;
 mod pca;
 mod rows;
+mod say;
 mod tools;
 
 /// The compiled half of rooco.
@@ -45,6 +46,18 @@ mod _rooco {
     #[pyfunction]
     fn number_name(value: f64) -> String {
         if value == 0.0 { "0".into() } else { value.to_string() }
+    }
+
+    /// The registry of algorithms, as JSON.
+    #[pyfunction]
+    fn algorithms() -> String {
+        let all: Vec<_> = rooco::algorithm::Algorithm::all()
+            .map(|a| {
+                serde_json::json!({"name": a.name, "paper": a.paper, "aliases": a.aliases, "about": a.about, "theorem": a.theorem,
+                    "needs_horizon": a.needs.horizon, "needs_lambda": a.needs.lambda, "keeps_rows": a.needs.rows})
+            })
+            .collect();
+        serde_json::Value::from(all).to_string()
     }
 
     #[pymodule_init]

@@ -47,6 +47,7 @@ impl Model {
         let mut about = serde_json::to_value(&self.model.about).map_err(|e| value_error(e.to_string()))?;
         if let Some(map) = about.as_object_mut() {
             map.remove("schema");
+            map.insert("promise_text".into(), self.model.about.promise.words(&crate::say::repair).into());
             map.insert("loss_name".into(), self.model.about.loss.name().into());
         }
         Ok(about.to_string())
@@ -126,7 +127,7 @@ impl Model {
                 all.resize(from + outputs, 0.0);
                 self.model.scores(z.x, &mut all[from..]);
                 if probabilities {
-                    self.model.probabilities(&mut all[from..]);
+                    self.model.about.loss.base.predictions(&mut all[from..]);
                 }
                 n += 1;
                 if n.is_multiple_of(1 << 16) {

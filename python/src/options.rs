@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use rooco::algorithm::{Memory, Settings};
+use rooco::algorithm::{Algorithm, Memory, Settings};
 use rooco::draw::Keep;
+use rooco::guarantee::Constant;
 use rooco::loss::Correction;
 use rooco::{Error, Result};
 use rooco_data::stream::{self, BadRows, Format, Labels, Missing, Schema, TargetKind};
-use rooco_pass::fit::{self, Choice};
+use rooco_pass::fit;
 use serde::Deserialize;
 
 use crate::error::value_error;
@@ -35,6 +36,7 @@ pub struct FitOptions {
     beta: Option<f64>,
     lambda: Option<f64>,
     l: Option<f64>,
+    gradient_bound: Option<f64>,
     alpha: Option<f64>,
     n0: Option<u64>,
     horizon: Option<u64>,
@@ -67,6 +69,7 @@ impl Default for FitOptions {
             beta: None,
             lambda: None,
             l: None,
+            gradient_bound: None,
             alpha: None,
             n0: None,
             horizon: None,
@@ -80,20 +83,21 @@ impl Default for FitOptions {
 
 impl FitOptions {
     /// In the library's terms; `schema` gives columns their coordinates.
-    pub fn resolve(&self, schema: &Schema) -> Result<fit::Options> {
+    pub fn resolve(&self, schema: &Schema) -> Result<fit::FitOptions> {
         if !(0.0..1.0).contains(&self.holdout) {
             return Err(Error::Constant { name: "holdout", value: self.holdout, must: "at least 0 and below 1" });
         }
-        Ok(fit::Options {
+        Ok(fit::FitOptions {
             loss: self.loss.clone(),
             correction: self.correction(schema)?,
             l2: self.l2,
             domain: self.domain.clone(),
-            algorithm: Choice::parse(&self.algorithm)?,
+            algorithm: Algorithm::parse(&self.algorithm)?,
             settings: Settings {
-                beta: self.beta,
-                lambda: self.lambda,
-                l: self.l,
+                beta: self.beta.map(Constant::given),
+                lambda: self.lambda.map(Constant::given),
+                l: self.l.map(Constant::given),
+                g: self.gradient_bound.map(Constant::given),
                 alpha: self.alpha,
                 n0: self.n0,
                 horizon: self.horizon,

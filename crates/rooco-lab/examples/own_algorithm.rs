@@ -3,7 +3,7 @@
 //! The algorithm is SGD with momentum, playing the iterate. A rule says where it plays and what a gradient does to it; the lab
 //! does the rest: random orders, means with standard errors, the report.
 
-use rooco_lab::comparator::{Comparator, Round, Rule};
+use rooco_lab::comparator::{Comparator, Round, Update};
 use rooco_lab::{Experiment, Method, report, run};
 
 struct Momentum {
@@ -12,7 +12,7 @@ struct Momentum {
     v: Vec<f64>,
 }
 
-impl Rule for Momentum {
+impl Update for Momentum {
     fn play(&self) -> &[f64] {
         &self.w
     }
@@ -37,7 +37,7 @@ about = "SGD with momentum against Algorithm 1 and plain SGD."
 t = [100, 1000, 10000]
 orders = [100, 40, 10]
 problems = ["p1", "p3", "p5"]
-algorithms = ["algorithm1", "fresh:invbeta:poly3", "ogd:1"]
+algorithms = ["reservoir-sgd", "fresh:invbeta:poly3", "ogd"]
 "#;
 
 fn main() -> rooco::Result<()> {

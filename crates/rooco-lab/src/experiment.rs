@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_mistake_names_its_key_and_line() {
-        let good = "name = \"x\"\nt = [100]\norders = 2\nproblems = [\"p1\"]\nalgorithms = [\"ogd:1\"]\n";
+        let good = "name = \"x\"\nt = [100]\norders = 2\nproblems = [\"p1\"]\nalgorithms = [\"ogd\"]\n";
         assert!(Experiment::parse(good, Path::new("x.toml")).is_ok());
         for (from, to, line, part) in [
             ("orders = 2", "ordres = 2", 3, "ordres"),
@@ -243,10 +243,10 @@ mod tests {
             ("orders = 2", "orders = 2\ninstances = 0", 4, "`instances`"),
             ("orders = 2", "orders = 2\nseed = -1", 4, "`seed`: "),
             ("name = \"x\"", "name = 7", 1, "`name`: "),
-            ("[\"ogd:1\"]", "[\"ogd:1\",\n \"ogd:1\"]", 6, "twice"),
+            ("[\"ogd\"]", "[\"ogd\",\n \"ogd\"]", 6, "twice"),
             ("[\"p1\"]", "[\"p1\", \"p1 kappa=10\"]", 4, "twice"),
             ("[\"p1\"]", "[\"p1\",\n \"p7\"]", 5, "p7"),
-            ("ogd:1", "ogd:x", 5, "ogd:x"),
+            ("ogd", "ogd:x", 5, "ogd:x"),
         ] {
             match Experiment::parse(&good.replace(from, to), Path::new("x.toml")) {
                 Err(Error::Parse { line: found, what, .. }) => {

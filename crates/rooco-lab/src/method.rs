@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rooco::algorithm::*;
 use rooco::draw::{Doubling, Draw, Draws, Fresh, Mixture, Reservoir, Sample};
+use rooco::guarantee::Constant;
 use rooco::play::Play;
 use rooco::step::Steps;
 use rooco::{Error, Learner, Result};
@@ -49,22 +50,32 @@ impl Told<'_> {
         (self.beta * self.p.beta()).max(self.lambda())
     }
 
+    /// What an algorithm of the registry is told.
+    pub fn settings(&self, seed: u64) -> Settings {
+        let c = Constant::computed;
+        Settings {
+            beta: Some(c(self.beta())),
+            lambda: Some(c(self.lambda())),
+            l: Some(c(self.p.known.l.value.max(self.lambda()))),
+            g: Some(self.p.known.g),
+            d1: Some(self.p.known.d1),
+            horizon: Some(self.p.horizon()),
+            seed,
+            ..Settings::default()
+        }
+    }
+
     /// Both, and L.
     pub fn curvature(&self) -> Result<Curvature> {
         Curvature::new(self.beta(), self.lambda())?.with_l(self.p.known.l.value.max(self.lambda()))
     }
 }
 
-/// What [`Method::parse`] understands, with a word on each.
+/// What [`Method::parse`] understands beside the names of the registry ([`Algorithm`]), with a word on each: compositions, and the
+/// comparators of this crate.
 pub const METHODS: &[(&str, &str)] = &[
-    ("algorithm1", "Algorithm 1 of the paper"),
-    ("algorithm2", "Algorithm 2 of the paper"),
-    ("algorithm2prime", "Algorithm 2' (theory T7a)"),
     ("ogd:C", "online gradient descent, steps C/(λt)"),
-    ("iid", "SGD on rows drawn with replacement"),
-    ("mixture", "the mixture estimator with the steps of Theorem 1"),
-    ("provable", "the provable mode: reservoir, steps 1/(L̂+λ(t-1))"),
-    ("provable:poly3", "the same, playing the average"),
+    ("provable:poly3", "provable, playing the average"),
     ("saga:CAP", "SAGA on the mixture, poly3; CAP as below"),
     (
         "DRAW:CAP[:poly3]",
@@ -72,8 +83,6 @@ pub const METHODS: &[(&str, &str)] = &[
     ),
     ("constant:THETA", "Algorithm 1's draw, constant step THETA·D/(G√T) (convex sums)"),
     ("freshconstant:THETA[:poly3]", "fresh rows, constant step THETA·D/(G√T)"),
-    ("convex1", "Algorithm 1 regularised, α = T^-1/2 (convex sums)"),
-    ("convex2", "Algorithm 2 regularised, α = T^-1/3 (convex sums)"),
     ("avgsgd", "constant step 1/(4β), playing the plain mean"),
     ("adagrad", "diagonal AdaGrad"),
     ("ftrl", "FTRL-proximal"),
@@ -126,34 +135,32 @@ impl Method {
                 }
             }
         }
-        method.name = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        // An alias is written as the name that it stands for.
+        let told = text.split_whitespace().skip(1);
+        method.name = std::iter::once(method.name.clone()).chain(told.map(str::to_owned)).collect::<Vec<_>>().join(" ");
         Ok(method)
     }
 
     fn parse_name(text: &str) -> Result<Self> {
         let unknown = || {
-            let names: Vec<&str> = METHODS.iter().map(|m| m.0).collect();
+            let names: Vec<&str> = Algorithm::all().map(|a| a.name).chain(METHODS.iter().map(|m| m.0)).collect();
             Error::Unsupported(format!("there is no algorithm `{text}`; write one of {}", names.join(", ")))
         };
         fn boxed(learner: impl Learner + 'static) -> Result<Box<dyn Learner>> {
             Ok(Box::new(learner))
         }
+        if let Ok(algorithm) = Algorithm::parse(text) {
+            let make = move |p: &Told<'_>, seed: u64| algorithm.build(p.task()?.erased(), p.spec().as_ref(), &p.settings(seed));
+            return Ok(Method { replacement: algorithm.needs.replacement, ..Self::new(algorithm.name, make) });
+        }
         let parts: Vec<&str> = text.split(':').collect();
         let number = |s: &str| s.parse::<f64>().ok().filter(|v| v.is_finite() && *v > 0.0).ok_or_else(unknown);
-        let new = |make: Arc<Make>| Method { name: text.into(), replacement: text == "iid", lambda: 1.0, beta: 1.0, make };
+        let new = |make: Arc<Make>| Method { name: text.into(), replacement: false, lambda: 1.0, beta: 1.0, make };
         let method = match parts[..] {
-            ["algorithm1"] => {
-                new(Arc::new(|p, s| boxed(reservoir_sgd(p.task()?, p.curvature()?, p.horizon(), Draws::seeded(s))?)))
-            }
-            ["algorithm2"] => new(Arc::new(|p, _| boxed(sgd_without_replacement(p.task()?, p.curvature()?, p.horizon())?))),
-            ["algorithm2prime"] => new(Arc::new(|p, _| boxed(algorithm_2_prime(p.task()?, p.curvature()?, p.horizon())?))),
             ["ogd", c] => {
                 let c = number(c)?;
                 new(Arc::new(move |p, _| boxed(ogd(p.task()?, p.lambda(), c)?)))
             }
-            ["iid"] => new(Arc::new(|p, _| boxed(sgd_with_replacement(p.task()?, p.curvature()?)?))),
-            ["mixture"] => new(Arc::new(|p, s| boxed(mixture_sgd(p.task()?, p.curvature()?, p.horizon(), Draws::seeded(s))?))),
-            ["provable"] => new(Arc::new(|p, s| provable_mode(p, None, s))),
             ["provable", "poly3"] => new(Arc::new(|p, s| provable_mode(p, Some(3.0), s))),
             ["saga", c] => {
                 let cap = cap(c).ok_or_else(unknown)?;
@@ -169,13 +176,6 @@ impl Method {
             }
             ["freshconstant", theta] => fresh_constant(text, number(theta)?, Play::Last),
             ["freshconstant", theta, "poly3"] => fresh_constant(text, number(theta)?, Play::Average { gamma: 3.0 }),
-            ["convex1"] => new(Arc::new(|p, s| {
-                let r = Regulariser::default();
-                boxed(convex_reservoir_sgd(p.task()?, p.beta(), r, p.horizon(), Draws::seeded(s))?)
-            })),
-            ["convex2"] => new(Arc::new(|p, _| {
-                boxed(convex_sgd_without_replacement(p.task()?, p.beta(), Regulariser::default(), p.horizon())?)
-            })),
             ["avgsgd"] => rule(text, |p| Ok(AveragedSgd::new(p.w1.clone(), 0.25 / p.beta()))),
             ["adagrad"] => rule(text, |p| Ok(AdaGrad::new(p.w1.clone(), p.known.diameter.value))),
             ["ftrl"] => rule(text, |p| Ok(FtrlProximal::new(p.w1.clone(), p.known.diameter.value))),
@@ -206,7 +206,7 @@ impl Method {
     }
 }
 
-fn rule<R: Rule + 'static>(text: &str, make: impl Fn(&Told<'_>) -> Result<R> + Send + Sync + 'static) -> Method {
+fn rule<R: Update + 'static>(text: &str, make: impl Fn(&Told<'_>) -> Result<R> + Send + Sync + 'static) -> Method {
     Method::new(text, move |p, _| Ok(Box::new(Comparator::new(make(p)?, p.problem.loss().clone(), p.domain())?)))
 }
 

@@ -66,7 +66,7 @@ pub fn run_learner(instance: &Instance, learner: &mut dyn Learner, order: &[u32]
     let mut regret = 0.0;
     for (t, &i) in (1..).zip(order) {
         if t > late_from && instance.excess_is_cheap() && (t - late_from).is_multiple_of(stride) {
-            late_sum += instance.excess(&learner.played());
+            late_sum += instance.excess_of(learner);
             late_count += 1;
         }
         let paid = learner.observe(instance.row(i as usize))?;
@@ -76,6 +76,6 @@ pub fn run_learner(instance: &Instance, learner: &mut dyn Learner, order: &[u32]
             curve.push(regret);
         }
     }
-    let last = instance.excess(&learner.played());
+    let last = instance.excess_of(learner);
     Ok(Outcome { regret, late: (late_count > 0).then(|| late_sum / late_count as f64), last, curve })
 }

@@ -5,3 +5,6 @@ pub mod audit;
 pub mod fit;
 pub mod metrics;
 pub mod model;
+pub mod own_loss;
+pub mod pca;
+pub mod predictions;

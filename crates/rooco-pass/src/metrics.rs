@@ -9,6 +9,9 @@ use rooco::state::State;
 pub struct Figures {
     /// Rows.
     pub rows: u64,
+    /// Of so many, where these are a uniform sample of them; 0 otherwise.
+    #[serde(default)]
+    pub of: u64,
     /// The sum of the weights.
     pub weight: f64,
     /// The mean loss.
@@ -99,7 +102,7 @@ impl Metrics {
 
     /// Goes on from what [`save`](Self::save) saved.
     pub fn load(&mut self, state: &State) -> Result<()> {
-        self.rows = state.counter("rows")?;
+        self.rows = state.count("rows")?;
         if let &[weight, loss, right, squared_error, y_shift, y_sum, y_squares] = state.f64("sums")? {
             (self.weight, self.loss, self.right) = (weight, loss, right);
             (self.squared_error, self.y_shift, self.y_sum, self.y_squares) = (squared_error, y_shift, y_sum, y_squares);
@@ -117,6 +120,7 @@ impl Metrics {
         let spread = self.y_squares - if self.weight != 0.0 { self.y_sum * self.y_sum / self.weight } else { 0.0 };
         Figures {
             rows: self.rows,
+            of: 0,
             weight: self.weight,
             loss: mean(self.loss),
             accuracy: mean(self.right).filter(|_| classes),

@@ -21,6 +21,33 @@ pub enum Error {
         /// The offending value.
         value: f64,
     },
+    /// A row that is no row: indices out of order, or not one for every value.
+    #[error("row {row}: {what}; the indices of a sparse row must strictly increase, one for every value")]
+    MalformedRow {
+        /// 1-based round in which the row arrived.
+        row: u64,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A row that names a feature beyond the limit.
+    #[error(
+        "row {row}: feature {feature} is beyond the limit of {limit} features, since memory follows the largest feature; \
+         raise the limit if it is meant, or hash the features"
+    )]
+    TooManyFeatures {
+        /// 1-based round in which the row arrived.
+        row: u64,
+        /// The feature, 0-based.
+        feature: u64,
+        /// How many are allowed.
+        limit: u64,
+    },
+    /// A saved state that cannot be gone on from.
+    #[error("the saved state cannot be used: {what}")]
+    State {
+        /// Why.
+        what: String,
+    },
     /// A point that must lie in the domain W does not.
     #[error("{what} lies outside the domain by {distance:.3e}; project it first, or enlarge the domain")]
     OutsideDomain {
@@ -129,6 +156,32 @@ pub enum Error {
         /// Gradient steps taken.
         iterations: u64,
     },
+    /// What is measured is a property of points, and this learner plays none.
+    #[error(
+        "this learner plays a rule with an offset or with limits, which is no point of W; choose an algorithm that plays points"
+    )]
+    NoPoint,
+    /// An algorithm was not told what it needs.
+    #[error("{algorithm} needs {what}; give it, or measure it first")]
+    Missing {
+        /// Its name.
+        algorithm: &'static str,
+        /// The letter or the words.
+        what: &'static str,
+    },
+    /// A name that nothing has.
+    #[error("there is no {what} `{name}`; choose one of {known}")]
+    Unknown {
+        /// `algorithm`, `loss`, `domain`.
+        what: &'static str,
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// Two choices that do not go together, each fine by itself.
+    #[error("{0}")]
+    Combination(String),
     /// A combination that this loss, domain or algorithm does not offer.
     #[error("{0}")]
     Unsupported(String),

@@ -53,12 +53,15 @@
 
 pub mod algorithm;
 pub mod certificate;
+pub mod checksum;
 pub mod domain;
 pub mod draw;
 mod error;
+pub mod feed;
 pub mod gradient;
 pub mod guarantee;
 pub mod kernel;
+mod learner;
 pub mod linalg;
 pub mod loss;
 pub mod measure;
@@ -75,12 +78,13 @@ pub mod testing;
 pub mod weights;
 pub mod words;
 
-pub use algorithm::{Learner, Played};
 pub use domain::Domain;
 pub use error::{Error, Result};
+pub use feed::{Feed, Recipe};
 pub use gradient::Gradient;
+pub use learner::{Learner, Played, Save};
 pub use loss::Loss;
 pub use point::Point;
-pub use row::{Features, Row};
+pub use row::{Features, MAX_FEATURES, Row};
 pub use rule::Rule;
 pub use weights::Weights;

@@ -45,6 +45,17 @@ impl Symmetric {
         &self.a[i * self.d..(i + 1) * self.d]
     }
 
+    /// All entries, row by row, as they are: [`restored`](Self::restored) takes them back to the last bit.
+    pub fn entries(&self) -> &[f64] {
+        &self.a
+    }
+
+    /// The matrix whose [`entries`](Self::entries) these are; `None` unless their number is a square.
+    pub fn restored(entries: &[f64]) -> Option<Self> {
+        let d = entries.len().isqrt();
+        (d * d == entries.len()).then(|| Symmetric { d, a: entries.to_vec() })
+    }
+
     /// Adds c to entry (i, j) and, if i ≠ j, to (j, i).
     pub fn add_at(&mut self, i: usize, j: usize, c: f64) {
         self.a[i * self.d + j] += c;

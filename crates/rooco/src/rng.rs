@@ -27,6 +27,8 @@ pub enum Purpose {
     Shuffle = 9,
     /// The start of Lanczos' method.
     Lanczos = 10,
+    /// Which held-out rows wait for the final model, where they are too many.
+    HeldPlaces = 11,
 }
 
 /// The finaliser of SplitMix64: every bit of the input moves every bit of the output, and no two inputs share an output.
@@ -74,7 +76,7 @@ impl Random {
 
     /// Skips `n` outputs of [`bits`](Self::bits), in O(log n).
     pub fn skip(&mut self, n: u64) {
-        self.used += n;
+        self.used = self.used.wrapping_add(n);
         self.pcg.advance(n as u128);
     }
 

@@ -1,6 +1,10 @@
 //! A row z = (x, y, weight) of the stream: a view, so that reading a row copies nothing.
 
+use crate::error::{Error, Result};
 use crate::kernel;
+
+/// Features that a learner accepts unless told otherwise: 2²⁴. The default rule takes a gigabyte for so many.
+pub const MAX_FEATURES: usize = 1 << 24;
 
 /// The features x of a row, dense or sparse. The reader or the store owns the numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,6 +50,40 @@ impl<'a> Row<'a> {
 }
 
 impl<'a> Features<'a> {
+    /// Errs unless a learner can take this x: indices strictly increasing, one for every value, all below `limit`. `t` is the row's number,
+    /// for the message.
+    #[inline]
+    pub fn check(&self, t: u64, limit: usize) -> Result<()> {
+        let well_formed = match *self {
+            Features::Dense(x) => x.len() <= limit,
+            Features::Sparse { index, value } => {
+                // No early exit: without a branch a pair, eight pairs are compared at once.
+                let rising = index.windows(2).fold(true, |rising, pair| rising & (pair[0] < pair[1]));
+                rising & (index.len() == value.len()) & (self.dim() <= limit)
+            }
+        };
+        if well_formed { Ok(()) } else { Err(self.malformed(t, limit)) }
+    }
+
+    #[cold]
+    fn malformed(&self, t: u64, limit: usize) -> Error {
+        if let Features::Sparse { index, value } = *self {
+            if index.len() != value.len() {
+                let what = format!("it has {} indices and {} values", index.len(), value.len());
+                return Error::MalformedRow { row: t, what };
+            }
+            if let Some(pair) = index.windows(2).find(|pair| pair[0] >= pair[1]) {
+                let what = if pair[0] == pair[1] {
+                    format!("feature {} comes twice", pair[0])
+                } else {
+                    format!("feature {} comes after feature {}", pair[1], pair[0])
+                };
+                return Error::MalformedRow { row: t, what };
+            }
+        }
+        Error::TooManyFeatures { row: t, feature: self.dim() as u64 - 1, limit: limit as u64 }
+    }
+
     /// One more than the largest coordinate present: the smallest d that holds this x.
     #[inline]
     pub fn dim(&self) -> usize {

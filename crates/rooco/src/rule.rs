@@ -1,6 +1,8 @@
 //! The prediction rule that every learner can write out: weights, limits, offset.
 
+use crate::error::{Error, Result};
 use crate::row::Features;
+use crate::state::State;
 
 /// offset + Σ w_i·x_i for each output; x_i is first clamped to ±limit_i, if there are limits.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +22,27 @@ impl Rule {
     /// The plain linear model w.
     pub fn plain(weights: Vec<f64>, outputs: usize) -> Self {
         Rule { outputs, weights, limits: None, offset: vec![0.0; outputs] }
+    }
+
+    /// The arrays to save.
+    pub fn save(&self) -> State {
+        let mut s = State::default();
+        s.put_f64("weights", self.weights.clone());
+        s.put_f64("offset", self.offset.clone());
+        if let Some(limits) = &self.limits {
+            s.put_f64("limits", limits.clone());
+        }
+        s
+    }
+
+    /// The saved rule; an error if its arrays do not fit together.
+    pub fn load(state: &State) -> Result<Self> {
+        let (weights, offset) = (state.f64("weights")?.to_vec(), state.f64("offset")?.to_vec());
+        let rule = Rule { outputs: offset.len(), weights, limits: state.f64("limits").ok().map(<[f64]>::to_vec), offset };
+        let fits = rule.outputs > 0
+            && rule.weights.len() == rule.features() * rule.outputs
+            && rule.limits.as_ref().is_none_or(|l| l.len() == rule.features());
+        if fits { Ok(rule) } else { Err(Error::State { what: "the arrays of its prediction rule do not fit together".into() }) }
     }
 
     /// Number of features.

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use rooco::draw::Past;
 use rooco_data::stream::{Labels, Missing, Stream};
 use rooco_pass::audit::{Again, Audit, AuditReport, Certified, Certifier, Optimum, SampleCertified, Verdict, optimum};
-use rooco_pass::fit;
+use rooco_pass::fit::FitOptions;
 use rooco_pass::model::{Model, file};
 use serde_json::json;
 
@@ -108,11 +108,11 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     }
     let mut stream = a.data.open_for(a.loss.as_deref())?;
     let correction = a.correction.correction(&a.data, stream.schema())?;
-    let options = fit::Options { loss: a.loss.clone(), correction, l2: a.l2, ..Default::default() };
-    let spec = fit::loss_spec(&options, &stream.schema().target)?;
+    let options = FitOptions { loss: a.loss.clone(), correction, l2: a.l2, ..Default::default() };
+    let spec = options.loss_spec(&stream.schema().target)?;
     let mut audit = Audit::new(spec.clone(), a.domain.as_deref().unwrap_or("none"), stream.schema().features(), a.seed)?;
     // Not every loss has a default learner; the order test then does without its score.
-    if let Ok(learner) = rooco::algorithm::default_learner(&spec, "none", stream.schema().features()) {
+    if let Ok(learner) = rooco::algorithm::default_learner(&spec, None, stream.schema().features()) {
         audit = audit.with_frozen_model(learner)?;
     }
     each_row(stream.as_mut(), "auditing", quiet, |z| audit.observe(z))?;
@@ -140,14 +140,14 @@ pub fn run(a: Arguments) -> Result<Outcome> {
 }
 
 /// The audit that `fit --guarantee` makes before it learns.
-pub fn for_guarantee(data: &DataArguments, options: &fit::Options, quiet: bool) -> Result<AuditReport> {
+pub fn for_guarantee(data: &DataArguments, options: &FitOptions, quiet: bool) -> Result<AuditReport> {
     if !data.can_be_read_again() {
         bail!(
             "--guarantee reads the data twice, and standard input can be read only once: put the data in a file, or add --shuffle"
         );
     }
     let mut stream = data.open_for(options.loss.as_deref())?;
-    let spec = fit::loss_spec(options, &stream.schema().target)?;
+    let spec = options.loss_spec(&stream.schema().target)?;
     let mut audit = Audit::new(spec, &options.domain, stream.schema().features(), 1)?;
     each_row(stream.as_mut(), "auditing", quiet, |z| audit.observe(z))?;
     Ok(audit.finish(stream.schema().features())?)

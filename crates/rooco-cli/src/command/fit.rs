@@ -10,20 +10,21 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use rooco::algorithm::{Algorithm, Memory, Settings};
 use rooco::draw::{Keep, Leftovers};
-use rooco::loss::Prediction;
+use rooco::guarantee::Constant;
+use rooco::loss::{Base, Prediction};
 use rooco_data::shuffle::{ShuffleOptions, ShuffledRows};
 use rooco_data::stream::{Schema, Stream};
 use rooco_pass::audit::{Audit, AuditReport};
-use rooco_pass::fit::{self, Checkpoint, Choice, Control, Pass, Progress as Beat, Watch};
-use rooco_pass::metrics::best_class;
-use rooco_pass::model::file;
+use rooco_pass::fit::{self, Checkpoint, Control, FitOptions, Pass, Progress as Beat, Watch};
+use rooco_pass::model::{file, with_repairs};
+use rooco_pass::predictions::{Renderer, Show};
 use serde_json::json;
 
 use super::audit;
 use super::correction::CorrectionArguments;
 use super::data::DataArguments;
 use crate::exit::Outcome;
-use crate::output::{Progress, summary};
+use crate::output::{Progress, say, summary};
 
 /// Learn a model in one pass.
 #[derive(clap::Args, Clone)]
@@ -35,9 +36,7 @@ pub struct Arguments {
     #[arg(long, short, value_name = "FILE")]
     pub model: Option<PathBuf>,
 
-    /// The loss: squared, huber[:delta], logistic, squared-hinge, smoothed-hinge[:gamma], softmax. By default squared for a
-    /// number, logistic for two classes, softmax for more.
-    #[arg(long)]
+    #[arg(long, help = loss_help())]
     pub loss: Option<String>,
 
     /// Adds (L2/2)‖w‖² to every row's loss.
@@ -47,14 +46,10 @@ pub struct Arguments {
     #[command(flatten)]
     pub correction: CorrectionArguments,
 
-    /// The set that the weights are kept in: none, ball:R, box:LO,HI, simplex, l1:R.
-    #[arg(long, default_value = "none")]
+    #[arg(long, default_value = "none", help = format!("The set that the weights are kept in: {}", rooco::domain::FORMS))]
     pub domain: String,
 
-    /// auto (nothing to tune), or by name: sgd, reservoir-sgd, sgd-without-replacement, algorithm-2-prime, provable,
-    /// provable-average, ogd, ogd-2, mixture-sgd, saga-sgd, frozen-sgd, convex-reservoir-sgd,
-    /// convex-sgd-without-replacement, constant-step-sgd, sgd-with-replacement.
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = Algorithm::DEFAULT.name, help = algorithm_help())]
     pub algorithm: String,
 
     /// λ, a lower bound on the strong convexity of the mean loss.
@@ -64,6 +59,10 @@ pub struct Arguments {
     /// β, an upper bound on the smoothness of every row's loss.
     #[arg(long)]
     pub beta: Option<f64>,
+
+    /// G, an upper bound on the gradient of every row's loss on the domain.
+    #[arg(long, value_name = "G")]
+    pub gradient_bound: Option<f64>,
 
     /// L of the provable mode: E‖∇f(v;z) - ∇f(w;z)‖² ≤ L⟨∇F(v) - ∇F(w), v - w⟩. β²/λ if not given; β if every row is convex.
     #[arg(long = "L", value_name = "L")]
@@ -138,6 +137,17 @@ pub struct Arguments {
     pub quiet: bool,
 }
 
+/// What the registry says of the losses.
+fn loss_help() -> String {
+    format!("The loss: {}. By default squared for a number, logistic for two classes, softmax for more", Base::NAMES)
+}
+
+/// What the registry says of the algorithms.
+fn algorithm_help() -> String {
+    let lines: Vec<String> = Algorithm::all().map(|a| format!("{}: {}", a.name, a.about)).collect();
+    format!("The algorithm.\n{}", lines.join("\n"))
+}
+
 /// What is known of T.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Horizon {
@@ -176,9 +186,16 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             bail!("{}: there is no folder `{}`; create it first", path.display(), folder.display());
         }
     }
-    let algorithm = if a.guarantee { Choice::Named(Algorithm::ProvableAverage) } else { Choice::parse(&a.algorithm)? };
+    let algorithm = if a.guarantee { Algorithm::parse("provable-average")? } else { Algorithm::parse(&a.algorithm)? };
     let mut stream = a.data.open_for(a.loss.as_deref())?;
-    let mut constants = Settings { beta: a.beta, lambda: a.lambda, l: a.l, ..Default::default() };
+    let given = |value: Option<f64>| value.map(Constant::given);
+    let mut constants = Settings {
+        beta: given(a.beta),
+        lambda: given(a.lambda),
+        l: given(a.l),
+        g: given(a.gradient_bound),
+        ..Default::default()
+    };
     let report = match (a.guarantee, a.shuffle) {
         (false, _) => None,
         (true, false) => Some(audit::for_guarantee(&a.data, &audit_options(&a, stream.schema())?, a.quiet || a.json)?),
@@ -194,10 +211,10 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             eprintln!("rooco: no bound can be given. {}", report.advice());
             return Ok(Outcome::No);
         }
-        let l = Some(g.l).filter(|l| l.is_finite());
-        constants = Settings { beta: Some(g.beta), lambda: Some(g.lambda), l, g: Some(g.g), horizon: Some(t), ..constants };
+        constants.horizon = Some(t);
+        fit::measured_settings(&mut constants, g, true);
     }
-    let mut options = fit::Options {
+    let mut options = FitOptions {
         loss: a.loss.clone(),
         correction: a.correction.correction(&a.data, stream.schema())?,
         l2: a.l2,
@@ -210,7 +227,6 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             seed: a.seed,
             ..constants
         },
-        audited: a.guarantee,
         holdout: a.holdout,
         // An order that we made ourselves needs no test.
         order_test: !a.no_order_test && !a.shuffle,
@@ -230,7 +246,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         Memory::Keep(keep) => keep.leftovers(),
         _ => None,
     };
-    let mut watcher = Watcher::new(&a, stream.as_ref())?;
+    let mut watcher = Watcher::new(&a, options.loss_spec(&stream.schema().target)?.base, stream.as_ref())?;
     let fitted = Pass::run(stream.as_mut(), &options, from.as_ref(), &mut watcher);
     watcher.progress.finish();
     let fitted = fitted?;
@@ -258,14 +274,15 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         eprintln!("rooco: {order}");
     }
     for violation in &fitted.violations {
-        eprintln!("rooco: {violation}");
+        let ways = violation.repairs().iter().copied();
+        eprintln!("rooco: {}", with_repairs(&violation.to_string(), ways, &say::repair));
     }
     if a.json {
         let mut line = summary::json(&fitted.model, rows, seconds);
         line["order"] =
             json!(fitted.order.as_ref().map(|o| json!({"random": o.random_order(), "row": o.crossed(), "text": o.to_string()})));
         line["shuffled"] = json!(a.shuffle);
-        line["violations"] = json!(fitted.violations);
+        line["violations"] = json!(fitted.model.about.violations);
         line["certificate"] = json!(certified.as_ref().map(|c| c.to_json(&fitted.model.about)));
         writeln!(std::io::stdout(), "{line}")?;
     } else {
@@ -281,13 +298,13 @@ pub fn run(a: Arguments) -> Result<Outcome> {
 }
 
 /// What an audit before the run needs to know.
-fn audit_options(a: &Arguments, schema: &Schema) -> Result<fit::Options> {
+fn audit_options(a: &Arguments, schema: &Schema) -> Result<FitOptions> {
     let (loss, correction) = (a.loss.clone(), a.correction.correction(&a.data, schema)?);
-    Ok(fit::Options { loss, correction, l2: a.l2, domain: a.domain.clone(), ..Default::default() })
+    Ok(FitOptions { loss, correction, l2: a.l2, domain: a.domain.clone(), ..Default::default() })
 }
 
 /// The rows in random order: the first of two passes, with T and the constants from all rows.
-fn shuffled(a: &Arguments, mut stream: Box<dyn Stream>, options: &mut fit::Options) -> Result<Box<dyn Stream>> {
+fn shuffled(a: &Arguments, mut stream: Box<dyn Stream>, options: &mut FitOptions) -> Result<Box<dyn Stream>> {
     let mut progress = Progress::new(a.quiet || a.json);
     let rows = fit::shuffle_and_measure(stream.as_mut(), options, &shuffle_options(a), |p| progress.reading("shuffling", p));
     progress.finish();
@@ -296,7 +313,7 @@ fn shuffled(a: &Arguments, mut stream: Box<dyn Stream>, options: &mut fit::Optio
 
 /// The same with an audit on the way.
 fn shuffled_and_audited(a: &Arguments, mut stream: Box<dyn Stream>) -> Result<(Box<dyn Stream>, AuditReport)> {
-    let spec = fit::loss_spec(&audit_options(a, stream.schema())?, &stream.schema().target)?;
+    let spec = audit_options(a, stream.schema())?.loss_spec(&stream.schema().target)?;
     let mut audit = Audit::new(spec, &a.domain, stream.schema().features(), 1)?;
     let (mut progress, mut rows) = (Progress::new(a.quiet || a.json), 0u64);
     let shuffled = ShuffledRows::watched_at(stream.as_mut(), &shuffle_options(a), |z, position| {
@@ -379,28 +396,27 @@ fn half_of_the_memory() -> Option<usize> {
 }
 
 /// T: given, or counted in a first pass over the data if the algorithm needs it.
-fn horizon(a: &Arguments, algorithm: Choice) -> Result<Option<u64>> {
+fn horizon(a: &Arguments, algorithm: Algorithm) -> Result<Option<u64>> {
     match a.horizon {
         Some(Horizon::Rows(rows)) => return Ok(Some(rows)),
-        Some(Horizon::Doubling) if !algorithm.needs_horizon() => {
-            bail!("--horizon doubling: {} needs no horizon; leave it out", algorithm.name())
+        Some(Horizon::Doubling) if !algorithm.needs.horizon => {
+            bail!("--horizon doubling: {} needs no horizon; leave it out", algorithm.name)
         }
         Some(Horizon::Doubling) => return Ok(None),
         // A shuffle counts the rows anyway.
-        None if !algorithm.needs_horizon() || a.shuffle => return Ok(None),
+        None if !algorithm.needs.horizon || a.shuffle => return Ok(None),
         None => {}
     }
     if !a.data.can_be_read_again() {
-        let doubling = match a.algorithm.as_str() {
-            "reservoir-sgd" | "provable" => {
-                ", let it grow with --horizon doubling (every row stays in memory, and no theorem covers it)"
-            }
-            _ => "",
+        let doubling = match algorithm.needs.can_double {
+            true => ", let it grow with --horizon doubling (every row stays in memory, and no theorem covers it)",
+            false => "",
         };
         bail!(
             "{} must know the number of rows before the first one, and standard input can be read only once: give --horizon T, put \
-             the data in a file, which is counted first{doubling}, or use an algorithm without a horizon (auto, sgd, ogd)",
-            algorithm.name()
+             the data in a file, which is counted first{doubling}, or use an algorithm without a horizon ({})",
+            algorithm.name,
+            Algorithm::all().filter(|a| !a.needs.horizon).map(|a| a.name).collect::<Vec<_>>().join(", ")
         );
     }
     let mut stream = a.data.open_for(a.loss.as_deref())?;
@@ -412,7 +428,7 @@ struct Watcher {
     progress: Progress,
     json: bool,
     predictions: Option<(BufWriter<File>, PathBuf, PathBuf)>,
-    classes: Vec<String>,
+    renderer: Renderer,
     checkpoint: Option<PathBuf>,
     every: u64,
     interrupted: Arc<AtomicBool>,
@@ -420,7 +436,7 @@ struct Watcher {
 }
 
 impl Watcher {
-    fn new(a: &Arguments, stream: &dyn Stream) -> Result<Self> {
+    fn new(a: &Arguments, base: Base, stream: &dyn Stream) -> Result<Self> {
         let interrupted = Arc::new(AtomicBool::new(false));
         let flag = interrupted.clone();
         // A second Ctrl-C ends the program at once.
@@ -443,7 +459,7 @@ impl Watcher {
             progress: Progress::new(a.quiet || a.json),
             json: a.json && !a.quiet,
             predictions,
-            classes: stream.schema().target.classes().to_vec(),
+            renderer: Renderer::new(base, stream.schema().target.classes().to_vec(), Show::Prediction),
             checkpoint: a.checkpoint.clone(),
             every: a.every,
             interrupted,
@@ -484,14 +500,9 @@ impl Watch for Watcher {
         self.predictions.is_some()
     }
 
-    fn predicted(&mut self, scores: &[f64], kind: Prediction) -> rooco::Result<()> {
+    fn predicted(&mut self, scores: &[f64], _: Prediction) -> rooco::Result<()> {
         let Some((out, path, _)) = &mut self.predictions else { return Ok(()) };
-        let written = match kind {
-            Prediction::Number => writeln!(out, "{}", scores[0]),
-            Prediction::TwoClasses => writeln!(out, "{}", 1.0 / (1.0 + (-scores[0]).exp())),
-            Prediction::Classes => writeln!(out, "{}", self.classes.get(best_class(scores)).map_or("", String::as_str)),
-        };
-        written.map_err(|source| rooco::Error::Io { file: path.clone(), source })
+        self.renderer.line(scores, out).map_err(|source| rooco::Error::Io { file: path.clone(), source })
     }
 
     fn save(&mut self, checkpoint: &Checkpoint) -> rooco::Result<()> {

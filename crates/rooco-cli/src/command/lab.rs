@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use rooco::algorithm::Algorithm;
 use rooco_lab::experiment;
 use rooco_lab::method::METHODS;
 use rooco_lab::paper::{self, Paper};
@@ -209,7 +210,7 @@ fn list() -> Result<Outcome> {
         writeln!(out, "  {:<32} {word}", format!("{name} {}", settings.join(" ")))?;
     }
     writeln!(out, "\nAlgorithms (after the name, lambda=FACTOR and beta=FACTOR tell them wrong constants):")?;
-    for (name, word) in METHODS {
+    for (name, word) in Algorithm::all().map(|a| (a.name, a.about)).chain(METHODS.iter().copied()) {
         writeln!(out, "  {name:<32} {word}")?;
     }
     Ok(Outcome::Done)

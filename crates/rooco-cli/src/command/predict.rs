@@ -4,10 +4,9 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use anyhow::Result;
-use rooco::loss::Prediction;
 use rooco_data::stream::{self, Labels, Stream};
-use rooco_pass::metrics::best_class;
 use rooco_pass::model::{Model, file};
+use rooco_pass::predictions::{Renderer, Show};
 
 use super::data::DataArguments;
 use crate::exit::Outcome;
@@ -53,38 +52,17 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     let mut stream = open(&model, &a.data, Labels::Optional)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let mut scores = vec![0.0; model.rule.outputs];
-    let classes = model.about.schema.target.classes().to_vec();
-    let base = &model.about.loss.base;
+    let show = if a.scores {
+        Show::Scores
+    } else if a.proba {
+        Show::Probabilities
+    } else {
+        Show::Prediction
+    };
+    let renderer = Renderer::new(model.about.loss.base, model.about.schema.target.classes().to_vec(), show);
     while let Some(z) = stream.next()? {
         model.scores(z.x, &mut scores);
-        if a.scores || (base.kind() == Prediction::TwoClasses && !base.has_probabilities() && !a.proba) {
-            let list: Vec<String> = scores.iter().map(f64::to_string).collect();
-            writeln!(out, "{}", list.join("\t"))?;
-            continue;
-        }
-        match base.kind() {
-            Prediction::Number => writeln!(out, "{}", scores[0])?,
-            Prediction::TwoClasses => {
-                model.probabilities(&mut scores);
-                if a.proba {
-                    let class = classes.get((scores[0] > 0.5) as usize).map_or("", String::as_str);
-                    writeln!(out, "{class}\t{}\t{}", 1.0 - scores[0], scores[0])?;
-                } else {
-                    writeln!(out, "{}", scores[0])?;
-                }
-            }
-            Prediction::Classes => {
-                let class = classes.get(best_class(&scores)).map_or("", String::as_str);
-                write!(out, "{class}")?;
-                if a.proba {
-                    model.probabilities(&mut scores);
-                    for p in &scores {
-                        write!(out, "\t{p}")?;
-                    }
-                }
-                writeln!(out)?;
-            }
-        }
+        renderer.line(&scores, &mut out)?;
     }
     out.flush()?;
     a.data.report(stream.as_ref());

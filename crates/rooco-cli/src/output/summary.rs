@@ -4,10 +4,12 @@ use std::fmt::Write;
 use std::path::Path;
 
 use rooco_pass::metrics::Figures;
-use rooco_pass::model::{Model, Numbers};
+use rooco_pass::model::{Model, UsedConstants};
 use serde_json::{Value, json};
 
-use super::words;
+use rooco::guarantee::Repair;
+
+use super::{say, words};
 
 /// The summary of a run as text.
 pub fn text(model: &Model, rows: u64, seconds: f64, path: Option<&Path>) -> String {
@@ -38,14 +40,20 @@ pub fn about(model: &Model) -> String {
     let mean = if a.weight != 0.0 { a.progressive_loss / a.weight } else { f64::NAN };
     line("progressive loss", format!("{}{baseline}", words::short(mean)));
     if let Some(f) = &a.holdout {
-        line("holdout", figures(f));
+        line("holdout", format!("{} (this model)", figures(f)));
     }
     line("algorithm", a.algorithm.clone());
-    let constants = numbers(&a.numbers);
+    let constants = constants(&a.constants);
     if !constants.is_empty() {
         line("constants", constants);
     }
-    line("guarantee", a.guarantee.replace('\n', "\n                  "));
+    line("promised", a.promise.words(&say::repair).replace('\n', "\n                  "));
+    for violation in &a.violations {
+        line("but", violation.clone());
+    }
+    if let Some(order) = a.order.as_ref().filter(|o| o.random == Some(false)) {
+        line("order", format!("{}: {}", order.text, say::repair(Repair::Shuffle)));
+    }
     line("seed", a.seed.to_string());
     line("version", a.version.clone());
     out
@@ -71,8 +79,9 @@ pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
         "loss": rooco_pass::model::loss_text::json(&a.loss),
         "algorithm": a.algorithm,
         "domain": a.domain,
-        "constants": a.numbers,
-        "guarantee": a.guarantee,
+        "constants": a.constants,
+        "promise": a.promise,
+        "checksum": a.checksum,
         "seed": a.seed,
         "version": a.version,
     })
@@ -82,12 +91,17 @@ pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
 pub fn figures(f: &Figures) -> String {
     let named = [("loss", f.loss), ("accuracy", f.accuracy), ("AUC", f.auc), ("RMSE", f.rmse), ("R²", f.r2)];
     let list: Vec<String> = named.iter().filter_map(|(n, v)| v.map(|v| format!("{n} {}", words::short(v)))).collect();
-    format!("{} on {} rows", list.join(", "), words::count(f.rows))
+    let of = if f.of > f.rows { format!(", a uniform sample of {}", words::count(f.of)) } else { String::new() };
+    format!("{} on {} rows{of}", list.join(", "), words::count(f.rows))
 }
 
-/// `β = 4.2, λ = 0.1 (estimated from the first 1000 rows)`.
-pub fn numbers(n: &Numbers) -> String {
-    let named = [("β", n.beta), ("λ", n.lambda), ("L", n.l), ("G", n.g), ("T", n.horizon.map(|t| t as f64))];
-    let list: Vec<String> = named.iter().filter_map(|(k, v)| v.map(|v| format!("{k} = {}", words::short(v)))).collect();
-    if list.is_empty() { String::new() } else { format!("{} ({})", list.join(", "), n.source) }
+/// `β = 4.2 and G = 3 (given), λ = 0.1 (from the first 1000 rows), T = 5000`.
+pub fn constants(c: &UsedConstants) -> String {
+    let all: Vec<(&str, f64, &str)> = c.letters().filter_map(|(k, c)| Some((k, c.value?, c.source.as_str()))).collect();
+    let groups = all.chunk_by(|a, b| a.2 == b.2).map(|group| {
+        let list: Vec<String> = group.iter().map(|(k, v, _)| format!("{k} = {}", words::short(*v))).collect();
+        format!("{} ({})", list.join(", "), group[0].2)
+    });
+    let horizon = c.horizon.map(|t| format!("T = {t}"));
+    groups.chain(horizon).collect::<Vec<_>>().join("; ")
 }

@@ -12,7 +12,7 @@ name = "kill, resume"
 t = [100, 20000]
 orders = [5, 8]
 problems = ["p1 d=5", "p5"]
-algorithms = ["algorithm1", "algorithm2", "ogd:1", "saga:invl", "mix:invl:poly3"]
+algorithms = ["reservoir-sgd", "sgd-without-replacement", "ogd", "saga:invl", "mix:invl:poly3"]
 "#;
 
 fn results(folder: &Path) -> [Vec<u8>; 2] {
@@ -56,7 +56,7 @@ fn reports_and_tables_are_written() {
     let d = dir.path();
     write(d, "e.toml", &EXPERIMENT.replace("20000", "300"));
     let text = ok(d, &["lab", "run", "e.toml", "--results", "r"]);
-    assert!(text.contains("p1 d=5 kappa=10, T = 300") && text.contains("algorithm1"), "{text}");
+    assert!(text.contains("p1 d=5 kappa=10, T = 300") && text.contains("reservoir-sgd"), "{text}");
     assert!(d.join("r/report.html").exists());
     ok(d, &["lab", "report", "r", "-o", "again.html", "--svg", "svg", "--csv", "csv"]);
     assert_eq!(std::fs::read(d.join("again.html")).unwrap(), std::fs::read(d.join("r/report.html")).unwrap());

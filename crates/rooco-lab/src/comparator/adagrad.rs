@@ -1,6 +1,6 @@
 //! Diagonal AdaGrad.
 
-use super::{Round, Rule, state};
+use super::{Round, Update, state};
 
 /// S_i += g_i², w_i ← w_i - (D/√(2d))·g_i/√S_i, then Π (Duchi, Hazan and Singer 2011, with the Euclidean projection).
 ///
@@ -19,7 +19,7 @@ impl AdaGrad {
     }
 }
 
-impl Rule for AdaGrad {
+impl Update for AdaGrad {
     fn play(&self) -> &[f64] {
         &self.w
     }

@@ -1,6 +1,6 @@
 //! Averaged SGD with a constant step.
 
-use super::{Round, Rule, state};
+use super::{Round, Update, state};
 
 /// w ← Π(w - ηg), playing the plain mean of all iterates (Polyak and Juditsky 1992; constant step: Bach and Moulines 2013).
 ///
@@ -19,7 +19,7 @@ impl AveragedSgd {
     }
 }
 
-impl Rule for AveragedSgd {
+impl Update for AveragedSgd {
     fn play(&self) -> &[f64] {
         &self.mean
     }

@@ -1,6 +1,6 @@
 //! Coin betting: no step size at all.
 
-use super::{Round, Rule, state};
+use super::{Round, Update, state};
 
 /// Each coordinate bets: w_i = w_{1,i} + (1 + wealth_i)·θ_i/(M_i(M_i + Σ|g_i|)), θ_i = -Σg_i, wealth_i = -Σg_i(w_i - w_{1,i}),
 /// M_i = largest |g_i| (Orabona and Tommasi 2017), then Π.
@@ -24,7 +24,7 @@ impl CoinBetting {
     }
 }
 
-impl Rule for CoinBetting {
+impl Update for CoinBetting {
     fn play(&self) -> &[f64] {
         &self.w
     }

@@ -1,6 +1,6 @@
 //! FTRL-proximal.
 
-use super::{Round, Rule, state};
+use super::{Round, Update, state};
 
 /// s = (√(n+g²) - √n)/a, z += g - s·w, n += g², w = -z·a/(b + √n), then Π (McMahan et al. 2013, without L1 and L2).
 ///
@@ -23,7 +23,7 @@ impl FtrlProximal {
     }
 }
 
-impl Rule for FtrlProximal {
+impl Update for FtrlProximal {
     fn play(&self) -> &[f64] {
         &self.w
     }

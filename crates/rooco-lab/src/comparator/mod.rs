@@ -14,11 +14,11 @@
 //! | `rls` | [`SignedRls`] | d² | prefix sums may be indefinite; ridge is added until they are not |
 //! | `vaw` | [`VovkAzouryWarmuth`] | d² | square loss with positive weights |
 //!
-//! A comparator is a [`Rule`]: where it plays, and what a gradient does to it. [`Comparator`] makes a learner of it.
+//! A comparator is a [`Update`]: where it plays, and what a gradient does to it. [`Comparator`] makes a learner of it.
 
 use rooco::point::Dense;
 use rooco::state::State;
-use rooco::{Domain, Error, Features, Gradient, Learner, Loss, Played, Result, Row};
+use rooco::{Domain, Error, Features, Gradient, Learner, Loss, MAX_FEATURES, Played, Result, Row, Rule, Save};
 
 mod adagrad;
 mod averaged_sgd;
@@ -48,7 +48,7 @@ pub use vw_normalised::VwNormalised;
 pub struct Round<'a> {
     /// t, from 1.
     pub t: u64,
-    /// The gradient of the row's loss at [`Rule::at`].
+    /// The gradient of the row's loss at [`Update::at`].
     pub g: &'a [f64],
     /// The row.
     pub z: Row<'a>,
@@ -59,7 +59,7 @@ pub struct Round<'a> {
 }
 
 /// An online algorithm with O(d) or O(d²) state.
-pub trait Rule: Send {
+pub trait Update: Send {
     /// The point being played; it lies in W.
     fn play(&self) -> &[f64];
 
@@ -101,7 +101,7 @@ pub struct Comparator<R, L> {
     g: Vec<f64>,
 }
 
-impl<R: Rule, L: Loss> Comparator<R, L> {
+impl<R: Update, L: Loss> Comparator<R, L> {
     /// The rule must play a point of W.
     pub fn new(rule: R, loss: L, domain: Box<dyn Domain>) -> Result<Self> {
         if loss.outputs() != 1 {
@@ -129,30 +129,41 @@ fn pay(loss: &dyn Loss, t: u64, w: &[f64], at: &[f64], z: Row<'_>, buffer: &mut 
     Ok(value)
 }
 
-impl<R: Rule, L: Loss> Learner for Comparator<R, L> {
+impl<R: Update, L: Loss> Learner for Comparator<R, L> {
     fn scores(&self, x: Features<'_>, out: &mut [f64]) {
         out[0] = x.dot(self.rule.play());
     }
 
     fn observe(&mut self, z: Row<'_>) -> Result<Played> {
         let t = self.t + 1;
+        z.x.check(t, MAX_FEATURES)?;
         let loss = pay(&self.loss, t, self.rule.play(), self.rule.at(), z, &mut self.gradient, &mut self.g)?;
         self.rule.learn(&Round { t, g: &self.g, z, loss: &self.loss, domain: self.domain.as_ref() });
         self.t = t;
         Ok(Played { t, loss })
     }
 
-    fn played(&self) -> Vec<f64> {
-        self.rule.play().to_vec()
-    }
-
     fn rounds(&self) -> u64 {
         self.t
     }
 
+    fn rule(&self) -> Rule {
+        Rule::plain(self.rule.play().to_vec(), 1)
+    }
+
+    fn played(&self) -> Option<Vec<f64>> {
+        Some(self.rule.play().to_vec())
+    }
+
+    fn set_max_features(&mut self, _: usize) {
+        // The rule was made for a number of features, and refuses more.
+    }
+}
+
+impl<R: Update, L: Loss> Save for Comparator<R, L> {
     fn save(&self) -> State {
-        let mut s = State::default();
-        s.put_u64("rounds", [self.t]);
+        let mut s = State::of(std::any::type_name::<R>());
+        s.put_count("rounds", self.t);
         for (k, part) in self.rule.parts().into_iter().enumerate() {
             s.put_f64(&format!("part.{k}"), part);
         }
@@ -160,6 +171,7 @@ impl<R: Rule, L: Loss> Learner for Comparator<R, L> {
     }
 
     fn load(&mut self, state: &State) -> Result<()> {
+        state.expect(std::any::type_name::<R>())?;
         for (k, part) in self.rule.parts_mut().into_iter().enumerate() {
             let saved = state.f64(&format!("part.{k}"))?;
             if saved.len() != part.len() {
@@ -167,7 +179,7 @@ impl<R: Rule, L: Loss> Learner for Comparator<R, L> {
             }
             part.copy_from_slice(saved);
         }
-        self.t = state.counter("rounds")?;
+        self.t = state.count("rounds")?;
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! The online Newton step.
 
-use super::{Round, Rule, dot, state};
+use super::{Round, Update, dot, state};
 
 /// Steps of the inner solver that projects in the norm of A.
 const PROJECTION_STEPS: usize = 100;
@@ -31,7 +31,7 @@ fn times(m: &[f64], v: &[f64]) -> Vec<f64> {
     m.chunks(v.len()).map(|row| dot(row, v)).collect()
 }
 
-impl Rule for OnlineNewton {
+impl Update for OnlineNewton {
     fn play(&self) -> &[f64] {
         &self.w
     }

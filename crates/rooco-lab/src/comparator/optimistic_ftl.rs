@@ -1,6 +1,6 @@
 //! Optimistic follow-the-leader of Sachs, Hadiji, van Erven and Guzmán.
 
-use super::{Round, Rule, state};
+use super::{Round, Update, state};
 
 /// w_t = Π((Σ_{s<t}(λw_s - g_s) - M_t)/(λ(t-1))), M_t = g_{t-1} (Sachs et al. 2022, Theorem 7). It knows λ only.
 ///
@@ -19,7 +19,7 @@ impl OptimisticFtl {
     }
 }
 
-impl Rule for OptimisticFtl {
+impl Update for OptimisticFtl {
     fn play(&self) -> &[f64] {
         &self.w
     }

@@ -1,6 +1,6 @@
 //! Optimistic FTRL of Sachs, Hadiji, van Erven and Guzmán.
 
-use super::{Round, Rule, distance_squared, state};
+use super::{Round, Update, distance_squared, state};
 
 /// w_t = Π(w_1 - (η_t/2)(Σ_{s<t} g_s + M_t)), M_t = g_{t-1}, η_t = D²/(ν + Σ_{s<t} η_s‖g_s - M_s‖²), ν = LD² + DG (Sachs et al. 2022,
 /// Theorem 5, with the regulariser centred at w_1).
@@ -25,7 +25,7 @@ impl OptimisticFtrl {
     }
 }
 
-impl Rule for OptimisticFtrl {
+impl Update for OptimisticFtrl {
     fn play(&self) -> &[f64] {
         &self.w
     }

@@ -1,6 +1,6 @@
 //! Optimistic (Euclidean) mirror descent.
 
-use super::{Round, Rule, distance_squared, state};
+use super::{Round, Update, distance_squared, state};
 
 /// w_t = Π(u_t - η_t·m_t), u_{t+1} = Π(u_t - η_t·g_t), m_t = g_{t-1} (Rakhlin and Sridharan 2013; for random order Chen et al. 2024).
 ///
@@ -28,7 +28,7 @@ impl OptimisticMirrorDescent {
     }
 }
 
-impl Rule for OptimisticMirrorDescent {
+impl Update for OptimisticMirrorDescent {
     fn play(&self) -> &[f64] {
         &self.w
     }

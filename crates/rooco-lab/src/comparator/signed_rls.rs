@@ -4,7 +4,7 @@ use rooco::linalg::Symmetric;
 use rooco::point::Dense;
 use rooco::{Error, Gradient, Loss, Result};
 
-use super::{Round, Rule, state};
+use super::{Round, Update, state};
 
 /// w_{t+1} = Π((ΣA_s + r_t·I)⁻¹(Σb_s + r_t·w_1)) for rows ½wᵀA_s w - b_sᵀw with A_s of any sign, r_t = ρβ√(dt): the limit of what
 /// any one-pass method can know. The projection is Euclidean.
@@ -30,7 +30,7 @@ impl SignedRls {
     }
 }
 
-impl Rule for SignedRls {
+impl Update for SignedRls {
     fn play(&self) -> &[f64] {
         &self.w
     }

@@ -1,12 +1,12 @@
 //! The Vovk-Azoury-Warmuth forecaster.
 
 use rooco::state::State;
-use rooco::{Error, Features, Learner, Played, Result, Row};
+use rooco::{Error, Features, Learner, MAX_FEATURES, Played, Result, Row, Rule, Save};
 
 /// ŷ_t = xᵀ(rI + Σ_{s≤t} x_s x_sᵀ)⁻¹Σ_{s<t} y_s x_s for the squared loss ½s(ŷ - y)² (Vovk 1997; Azoury and Warmuth 2001).
 ///
 /// It sees x_t before it answers, which the other learners do not: its prediction is that of ridge regression divided by
-/// 1 + xᵀV⁻¹x. `played` is the ridge regression point, which is not what it pays for. No domain.
+/// 1 + xᵀV⁻¹x. No linear rule gives its scores: `rule` is that of ridge regression, which is not what it pays for. No domain.
 /// *Memory* d². *Rows of negative weight*: they are subtracted from V, which may become singular: such a row is an error.
 pub struct VovkAzouryWarmuth {
     /// (rI + Σ s·xxᵀ)⁻¹.
@@ -42,6 +42,7 @@ impl Learner for VovkAzouryWarmuth {
 
     fn observe(&mut self, z: Row<'_>) -> Result<Played> {
         let (t, d) = (self.t + 1, self.b.len());
+        z.x.check(t, MAX_FEATURES)?;
         if z.x.dim() > d {
             return Err(Error::Dimension { what: format!("row {t}"), expected: d, found: z.x.dim() });
         }
@@ -64,28 +65,35 @@ impl Learner for VovkAzouryWarmuth {
         Ok(Played { t, loss })
     }
 
-    fn played(&self) -> Vec<f64> {
-        self.solve(Features::Dense(&self.b))
-    }
-
     fn rounds(&self) -> u64 {
         self.t
     }
 
+    fn rule(&self) -> Rule {
+        Rule::plain(self.solve(Features::Dense(&self.b)), 1)
+    }
+
+    fn set_max_features(&mut self, _: usize) {
+        // It was made for d features, and refuses more.
+    }
+}
+
+impl Save for VovkAzouryWarmuth {
     fn save(&self) -> State {
-        let mut s = State::default();
-        s.put_u64("rounds", [self.t]);
+        let mut s = State::of("vovk-azoury-warmuth");
+        s.put_count("rounds", self.t);
         s.put_f64("inverse", self.inverse.clone());
         s.put_f64("b", self.b.clone());
         s
     }
 
     fn load(&mut self, state: &State) -> Result<()> {
+        state.expect("vovk-azoury-warmuth")?;
         let (inverse, b) = (state.f64("inverse")?, state.f64("b")?);
         if b.len() != self.b.len() || inverse.len() != self.inverse.len() {
             return Err(Error::Dimension { what: "the saved b".into(), expected: self.b.len(), found: b.len() });
         }
-        (self.inverse, self.b, self.t) = (inverse.to_vec(), b.to_vec(), state.counter("rounds")?);
+        (self.inverse, self.b, self.t) = (inverse.to_vec(), b.to_vec(), state.count("rounds")?);
         Ok(())
     }
 }

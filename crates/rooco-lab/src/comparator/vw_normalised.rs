@@ -1,6 +1,6 @@
 //! The normalised adaptive update in the style of Vowpal Wabbit.
 
-use super::{Round, Rule, state};
+use super::{Round, Update, state};
 
 /// N_i = largest |x_i| so far (w_i shrinks when it grows), S_i += g_i², Q += c·Σ(x_i/N_i)², C += c, and
 /// w_i ← w_i - η·√(C/Q)·g_i/(N_i√S_i), c = |weight| (Ross, Mineiro and Langford 2013). The importance-aware step is left out.
@@ -37,7 +37,7 @@ impl VwNormalised {
     }
 }
 
-impl Rule for VwNormalised {
+impl Update for VwNormalised {
     fn play(&self) -> &[f64] {
         &self.w
     }

@@ -67,11 +67,11 @@ pub fn theorems(m: &mut Maker<'_>) -> Result<()> {
     let wanted = |id: &str| m.wants(id);
     let measure = |&(family, t, orders): &(&'static str, u64, u64)| -> Result<Vec<Row>> {
         const LIST: [(&str, &str, &str, &str); 5] = [
-            ("theorem-1", "algorithm1", "Theorem 1", "regret of Algorithm 1"),
-            ("theorem-2", "algorithm2", "Theorem 2", "regret of Algorithm 2"),
-            ("beyond/theorem-1-sharp", "algorithm1", "Beyond, T1", "Algorithm 1 with sharper constants"),
+            ("theorem-1", "reservoir-sgd", "Theorem 1", "regret of Algorithm 1"),
+            ("theorem-2", "sgd-without-replacement", "Theorem 2", "regret of Algorithm 2"),
+            ("beyond/theorem-1-sharp", "reservoir-sgd", "Beyond, T1", "Algorithm 1 with sharper constants"),
             ("beyond/theorem-6", "provable", "Beyond, T6", "provable mode, noise at the optimum"),
-            ("beyond/theorem-7a", "algorithm2prime", "Beyond, T7a", "Algorithm 2', no memory of past rows"),
+            ("beyond/theorem-7a", "algorithm-2-prime", "Beyond, T7a", "Algorithm 2', no memory of past rows"),
         ];
         let id = |statement: &str| format!("{statement}/{}/T={t}", slug(family));
         if !LIST.iter().any(|l| wanted(&id(l.0))) {
@@ -119,8 +119,14 @@ pub fn convex_sums(m: &mut Maker<'_>) -> Result<()> {
         let one = corollary_reservoir(c, &Regularised::around_any_point(c, corollary_alpha_reservoir(t)));
         let two = corollary_fresh(c, &Regularised::around_any_point(c, corollary_alpha_fresh(t)));
         for (part, method, bound, label, statement) in [
-            ("i", "convex1", one, "Corollary 2 (i)", "F merely convex: regularised Algorithm 1, regret Õ(√T)"),
-            ("ii", "convex2", two, "Corollary 2 (ii)", "F merely convex: regularised Algorithm 2, regret Õ(T^2/3)"),
+            ("i", "convex-reservoir-sgd", one, "Corollary 2 (i)", "F merely convex: regularised Algorithm 1, regret Õ(√T)"),
+            (
+                "ii",
+                "convex-sgd-without-replacement",
+                two,
+                "Corollary 2 (ii)",
+                "F merely convex: regularised Algorithm 2, regret Õ(T^2/3)",
+            ),
         ] {
             let id = format!("corollary-2/{part}/T={t}");
             if m.wants(&id) {
@@ -136,7 +142,7 @@ pub fn convex_sums(m: &mut Maker<'_>) -> Result<()> {
 pub fn sorted_order(m: &mut Maker<'_>) -> Result<()> {
     let t = m.amount(10_000, 100_000);
     let (sorted, random) = (m.problem("trap-sorted", t)?, m.problem("trap", t)?);
-    let (s, r) = (regret(&sorted, "algorithm1", m.seed(), 4)?, regret(&random, "algorithm1", m.seed(), 40)?);
+    let (s, r) = (regret(&sorted, "reservoir-sgd", m.seed(), 4)?, regret(&random, "reservoir-sgd", m.seed(), 40)?);
     m.push(
         "sorted-order/linear".into(),
         (

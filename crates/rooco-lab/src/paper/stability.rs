@@ -15,7 +15,7 @@ pub fn bias(m: &mut Maker<'_>) -> Result<()> {
     let trials = m.amount(2_000, 20_000);
     let (family, t) = ("p5 kappa=5", 20);
     let p = m.problem(family, t)?;
-    for name in ["algorithm1", "ogd:1"] {
+    for name in ["reservoir-sgd", "ogd"] {
         let method = Method::parse(name)?;
         let make = |seed: u64| method.build(&p, seed);
         for n in [5usize, 10, 19] {
@@ -30,7 +30,7 @@ pub fn bias(m: &mut Maker<'_>) -> Result<()> {
                     learner.observe(p.row(i as usize))?;
                 }
                 // The mean over all rows that may come next, instead of one of them: the same expectation, less noise.
-                let w = learner.played();
+                let w = learner.point()?;
                 let unseen =
                     order[n..].iter().map(|&i| p.problem.loss_at(&w, i as usize)).sum::<f64>() / (order.len() - n) as f64;
                 Ok(unseen - p.problem.value(&w))
@@ -55,7 +55,7 @@ pub fn bias(m: &mut Maker<'_>) -> Result<()> {
 pub fn stability_is_generalisation(m: &mut Maker<'_>) -> Result<()> {
     let trials = m.amount(3_000, 20_000);
     let p = m.problem("p5 kappa=5", 20)?;
-    for name in ["algorithm1", "ogd:1"] {
+    for name in ["reservoir-sgd", "ogd"] {
         let method = Method::parse(name)?;
         let make = |seed: u64| method.build(&p, seed);
         let positions: Vec<usize> = (1..=10).collect();
@@ -83,8 +83,8 @@ pub fn rates(m: &mut Maker<'_>) -> Result<()> {
         let p = m.problem(family, t)?;
         // Corollary 1 speaks about Algorithm 2's steps up to T/2κ; that is its prefix here. `fresh:paper` shows what happens later.
         let last = (t as f64 / (2.0 * p.known.kappa())) as u64 - 1;
-        let mut points = vec![("algorithm2", 5), ("algorithm2", last)];
-        for name in ["algorithm1", "res:invl", "fresh:paper"] {
+        let mut points = vec![("sgd-without-replacement", 5), ("sgd-without-replacement", last)];
+        for name in ["reservoir-sgd", "res:invl", "fresh:paper"] {
             points.extend([10, t / 20, t / 4, t / 2, t - 1].map(|n| (name, n)));
         }
         let one = |&(name, n): &(&'static str, u64)| -> Result<(f64, f64)> {
@@ -96,14 +96,14 @@ pub fn rates(m: &mut Maker<'_>) -> Result<()> {
         };
         let measured: Result<Vec<(f64, f64)>> = points.par_iter().map(one).collect();
         for (&(algorithm, n), (distance, se)) in points.iter().zip(measured?) {
-            let printed = !matches!(algorithm, "fresh:paper" | "algorithm2");
+            let printed = !matches!(algorithm, "fresh:paper" | "sgd-without-replacement");
             let bound = if printed { rates::reservoir_printed(&p.known, n) } else { rates::fresh(&p.known, n) };
             let (problem, algorithm_name) = (family.into(), algorithm.into());
             m.paper.stability.push(StabilityPoint { problem, algorithm: algorithm_name, m: n, distance, se, bound: bound.value });
             // Only the paper's own steps have the paper's rate.
             let (lemma, statement) = match algorithm {
-                "algorithm1" => ("lemma-7", ("Lemma 7", "stability of Algorithm 1: E‖w - w'‖ ≤ 40G/(λm)")),
-                "algorithm2" => {
+                "reservoir-sgd" => ("lemma-7", ("Lemma 7", "stability of Algorithm 1: E‖w - w'‖ ≤ 40G/(λm)")),
+                "sgd-without-replacement" => {
                     ("corollary-1", ("Corollary 1", "stability of SGD without replacement: E‖w - w'‖ ≤ 8G/(λm) for m ≤ T/2κ"))
                 }
                 _ => continue,

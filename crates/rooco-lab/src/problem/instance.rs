@@ -5,9 +5,11 @@ use std::sync::Arc;
 use rooco::algorithm::{Curvature, Task};
 use rooco::draw::Past;
 use rooco::guarantee::Constants;
+use rooco::loss::{Base, LossSpec};
 use rooco::minimise::{Minimum, minimise_from};
+use rooco::point::Outputs;
 use rooco::problem::Problem;
-use rooco::{Domain, Loss, Result, Row};
+use rooco::{Domain, Features, Learner, Loss, Result, Row};
 
 /// The certified gap of the minimiser, summed over a million rounds, stays below 1e-5.
 const TOLERANCE: f64 = 1e-11;
@@ -70,6 +72,11 @@ impl Instance {
         Task::boxed(self.problem.loss().clone(), self.domain()).start_at(self.w1.clone())
     }
 
+    /// The loss by name, if it has one: what the default learner asks for.
+    pub fn spec(&self) -> Option<LossSpec> {
+        Base::parse(&self.problem.loss().name(), 0).ok().map(LossSpec::new)
+    }
+
     /// λ.
     pub fn lambda(&self) -> f64 {
         self.known.lambda.value
@@ -103,6 +110,23 @@ impl Instance {
             }
             None => self.problem.value(w) - self.minimum.value,
         }
+    }
+
+    /// The same of what a learner plays: its point, or, where its rule is none, the mean loss of its scores.
+    pub fn excess_of(&self, learner: &dyn Learner) -> f64 {
+        if let Some(w) = learner.played() {
+            return self.excess(&w);
+        }
+        let (rule, loss) = (learner.rule(), self.problem.loss());
+        let mut scores = vec![0.0; rule.outputs];
+        let total: f64 = (0..self.problem.len())
+            .map(|i| {
+                let z = self.row(i);
+                rule.scores(z.x, &mut scores);
+                loss.value(&Outputs(&scores, scores.len()), Row { x: Features::Dense(&[1.0]), ..z })
+            })
+            .sum();
+        total / self.problem.len() as f64 - self.minimum.value
     }
 
     /// True if [`excess`](Self::excess) costs O(d²).

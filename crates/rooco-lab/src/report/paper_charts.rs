@@ -26,8 +26,8 @@ pub fn charts(paper: &Paper) -> Vec<Chart> {
         for s in paper.stability.iter().filter(|s| s.problem == problem) {
             chart.line(&s.algorithm, None).add(s.m as f64, s.distance, Some(s.se));
             // The rates are about the paper's own steps.
-            if let "algorithm1" | "algorithm2" = s.algorithm.as_str() {
-                let name = if s.algorithm == "algorithm1" { "40G/(λm)" } else { "8G/(λm)" };
+            if let "reservoir-sgd" | "sgd-without-replacement" = s.algorithm.as_str() {
+                let name = if s.algorithm == "reservoir-sgd" { "40G/(λm)" } else { "8G/(λm)" };
                 chart.line(&s.algorithm, Some(name)).add(s.m as f64, s.bound, None);
             }
         }

@@ -68,7 +68,7 @@ pub fn sweeps(problem: &str, points: &[&Point], at: &str) -> Vec<Chart> {
                 chart.x.scale = Scale::Symlog;
                 chart.legend = "steps".into();
                 // Both ends of the paper, for comparison: Algorithm 2 keeps nothing, Algorithm 1 everything.
-                for (algorithm, name) in [("algorithm1", "Algorithm 1"), ("algorithm2", "Algorithm 2")] {
+                for (algorithm, name) in [("reservoir-sgd", "Algorithm 1"), ("sgd-without-replacement", "Algorithm 2")] {
                     if let Some(p) = points.iter().find(|p| p.algorithm == algorithm) {
                         let line = chart.line(name, Some("no sample"));
                         line.add(0.0, value(p).0, None);
@@ -91,9 +91,9 @@ mod tests {
         assert_eq!(rows_kept("sample16:paper", 100), Some(("the paper's steps".into(), 16.0)));
         assert_eq!(rows_kept("fresh:invl:poly3", 100), Some(("steps up to 1/L, averaged play".into(), 0.0)));
         assert_eq!(rows_kept("res:paper", 100), Some(("the paper's steps".into(), 100.0)));
-        assert_eq!(rows_kept("ogd:1", 100), None);
-        assert_eq!(told("ogd:1 lambda=0.1", "lambda"), Some(("ogd:1".into(), 0.1)));
-        assert_eq!(told("ogd:1", "lambda"), Some(("ogd:1".into(), 1.0)));
-        assert_eq!(told("ogd:1 beta=2", "lambda"), None);
+        assert_eq!(rows_kept("ogd", 100), None);
+        assert_eq!(told("ogd lambda=0.1", "lambda"), Some(("ogd".into(), 0.1)));
+        assert_eq!(told("ogd", "lambda"), Some(("ogd".into(), 1.0)));
+        assert_eq!(told("ogd beta=2", "lambda"), None);
     }
 }

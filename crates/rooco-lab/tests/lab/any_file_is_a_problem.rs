@@ -18,7 +18,7 @@ fn a_csv_file_with_signed_weights_is_run() {
     std::fs::write(folder.join("rows.csv"), text).unwrap();
     let file = |t: u64, extra: &str| {
         format!(
-            "name = \"csv\"\nt = [{t}]\norders = 4\nalgorithms = [\"algorithm1\", \"rls:0.1\"]\n[[data]]\nname = \"rows\"\npath = \"rows.csv\"\n\
+            "name = \"csv\"\nt = [{t}]\norders = 4\nalgorithms = [\"reservoir-sgd\", \"rls:0.1\"]\n[[data]]\nname = \"rows\"\npath = \"rows.csv\"\n\
              target = \"y\"\nweight = \"s\"\nloss = \"squared\"\nl2 = 0.01\ndomain = \"ball:5\"\nnormalise = true\n{extra}"
         )
     };

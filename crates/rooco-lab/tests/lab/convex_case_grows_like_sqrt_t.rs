@@ -15,7 +15,9 @@ fn regrets(method: &str, horizons: &[(u64, u64)]) -> Vec<Mean> {
 fn exponents() {
     let horizons = [(999, 40), (9_999, 16), (99_999, 6)];
     let t: Vec<f64> = horizons.iter().map(|h| h.0 as f64).collect();
-    for (method, low, high) in [("convex1", 0.43, 0.54), ("constant:1", 0.43, 0.54), ("convex2", 0.66, 0.95)] {
+    for (method, low, high) in
+        [("convex-reservoir-sgd", 0.43, 0.54), ("constant:1", 0.43, 0.54), ("convex-sgd-without-replacement", 0.66, 0.95)]
+    {
         let r = regrets(method, &horizons);
         assert!(r.iter().all(|m| m.se < 0.08 * m.mean), "{method}: too few orders for these limits: {r:?}");
         for e in statistics::local_exponents(&t, &r.iter().map(|m| m.mean).collect::<Vec<_>>()) {

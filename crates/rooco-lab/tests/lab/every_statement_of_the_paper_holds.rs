@@ -34,7 +34,8 @@ fn all_of_them() {
     assert_eq!(ids.len(), all.checks.len(), "ids are unique");
 
     // The command of a row repeats this row, to the bit, and no other.
-    for id in ["lemma-1/algorithm1/m=10", "lemma-3/p3", "lemma-7/p5-kappa=10/m=50", "theorem-2/p4/T=1000", "corollary-2/i/T=999"]
+    for id in
+        ["lemma-1/reservoir-sgd/m=10", "lemma-3/p3", "lemma-7/p5-kappa=10/m=50", "theorem-2/p4/T=1000", "corollary-2/i/T=999"]
     {
         let row = all.checks.iter().find(|c| c.id == id).unwrap_or_else(|| panic!("no row {id}"));
         assert!(row.command.ends_with(&format!("--seed 1 --only {id}")));

@@ -13,7 +13,7 @@ fn regrets(family: &str, method: &str, horizons: &[(u64, u64)]) -> Vec<Mean> {
 
 #[test]
 fn algorithm_1_and_ogd_add_a_constant_per_decade() {
-    for method in ["algorithm1", "ogd:1"] {
+    for method in ["reservoir-sgd", "ogd"] {
         let r = regrets("p1 d=2 kappa=2", method, &[(100, 400), (1_000, 300), (10_000, 100), (100_000, 20)]);
         let steps: Vec<(f64, f64)> =
             r.windows(2).map(|p| (p[1].mean - p[0].mean, (p[0].se.powi(2) + p[1].se.powi(2)).sqrt())).collect();
@@ -29,9 +29,9 @@ fn algorithm_1_and_ogd_add_a_constant_per_decade() {
 #[test]
 fn algorithm_2_reaches_its_logarithm_after_16_kappa_cubed_rows() {
     // κ = 2: from T = 128 on. Before that the frozen average is half-converged and the regret is linear in T.
-    let r = regrets("p1 d=10 kappa=2", "algorithm2", &[(1_000, 100), (10_000, 40), (100_000, 8)]);
+    let r = regrets("p1 d=10 kappa=2", "sgd-without-replacement", &[(1_000, 100), (10_000, 40), (100_000, 8)]);
     assert!(r[2].mean < 2.0 * r[0].mean && r[2].mean < 8.0, "{r:?}");
     // κ = 50: still linear at T = 10⁴.
-    let r = regrets("p1 d=10 kappa=50", "algorithm2", &[(1_000, 20), (10_000, 20)]);
+    let r = regrets("p1 d=10 kappa=50", "sgd-without-replacement", &[(1_000, 20), (10_000, 20)]);
     assert!(r[1].mean > 5.0 * r[0].mean, "{r:?}");
 }

@@ -14,7 +14,7 @@ about = "A small experiment, for the test of the report. </script> must not end 
 t = [100, 1000, 3000]
 orders = [30, 12, 6]
 problems = ["p1 kappa=10", "p5 kappa=10"]
-algorithms = ["algorithm1", "algorithm2", "provable:poly3", "ogd:1", "fresh:invbeta:poly3", "rls:0.5"]
+algorithms = ["reservoir-sgd", "sgd-without-replacement", "provable:poly3", "ogd", "fresh:invbeta:poly3", "rls:0.5"]
 "#;
 
 /// One T, and algorithms that differ in one number: the other kinds of chart.
@@ -24,8 +24,8 @@ about = "Rows kept and wrong constants."
 t = [400]
 orders = 8
 problems = ["p5 kappa=10"]
-algorithms = ["algorithm1", "algorithm2", "fresh:paper", "sample4:paper", "sample64:paper", "res:paper",
-    "ogd:1 lambda=0.5", "ogd:1", "ogd:1 lambda=2"]
+algorithms = ["reservoir-sgd", "sgd-without-replacement", "fresh:paper", "sample4:paper", "sample64:paper", "res:paper",
+    "ogd lambda=0.5", "ogd", "ogd lambda=2"]
 "#;
 
 fn folder(name: &str) -> std::path::PathBuf {
@@ -53,7 +53,7 @@ fn the_report_is_small_complete_and_alone() {
     let page = html(&data);
     write(&folder.join("report.html"), &page).unwrap();
     check_page(&page);
-    let algorithm_1 = results.cells.iter().find(|c| c.t == 1000 && c.algorithm == "algorithm1").unwrap();
+    let algorithm_1 = results.cells.iter().find(|c| c.t == 1000 && c.algorithm == "reservoir-sgd").unwrap();
     assert!(page.contains(&serde_json::to_string(&algorithm_1.regret().mean).unwrap()));
     // Regret, late error and ratio against T, regret and instantaneous regret within a run, steps: for each problem.
     assert_eq!(data.charts.len(), 2 * 6);

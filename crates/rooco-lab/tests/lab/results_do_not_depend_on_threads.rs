@@ -13,7 +13,7 @@ t = [60, 200]
 orders = [7, 3]
 instances = 2
 problems = ["p1 d=3 kappa=4", "p2 d=2"]
-algorithms = ["algorithm1", "saga:invl", "iid", "rls:0.5", "fresh:invbeta:poly3 lambda=0.1"]
+algorithms = ["reservoir-sgd", "saga:invl", "sgd-with-replacement", "rls:0.5", "fresh:invbeta:poly3 lambda=0.1"]
 "#;
 
 fn folder(name: &str) -> PathBuf {

@@ -30,7 +30,7 @@ fn every_row_agrees_within_three_combined_errors() {
     for (family, rows) in STUDY {
         let family = Family::parse(family).unwrap();
         let problems: Vec<_> = (0..DATA_SETS).map(|i| family.build(1_000, 1 + i).unwrap()).collect();
-        for (name, (study, se)) in ["algorithm1", "algorithm2", "ogd:1"].iter().zip(rows) {
+        for (name, (study, se)) in ["reservoir-sgd", "sgd-without-replacement", "ogd"].iter().zip(rows) {
             let method = Method::parse(name).unwrap();
             let means: Vec<f64> = (0..DATA_SETS)
                 .map(|i| {

@@ -21,9 +21,9 @@ fn check_all(text: &str, t: u64, orders: u64) {
     let p = Family::parse(text).unwrap().build(t, 4).unwrap();
     let c = &p.known;
     use guarantee::*;
-    check(&p, "algorithm1", orders, &[theorem_1(c), theorem_1_sharp(c)]);
-    check(&p, "algorithm2", orders, &[theorem_2(c), theorem_2_new_proof(c)]);
-    check(&p, "algorithm2prime", orders, &[theorem_7a(c), theorem_7a_closed(c)]);
+    check(&p, "reservoir-sgd", orders, &[theorem_1(c), theorem_1_sharp(c)]);
+    check(&p, "sgd-without-replacement", orders, &[theorem_2(c), theorem_2_new_proof(c)]);
+    check(&p, "algorithm-2-prime", orders, &[theorem_7a(c), theorem_7a_closed(c)]);
     let k = c.l_hat();
     check(&p, "provable", orders, &[theorem_5(c, k, None), theorem_5_recursion(c, k, None), theorem_6(c, k, None)]);
     check(&p, "provable:poly3", orders, &[theorem_5(c, k, Some(3.0)), theorem_6(c, k, Some(3.0))]);
@@ -69,7 +69,7 @@ fn convex_sums() {
         let p = Family::parse("convex").unwrap().build(t, 4).unwrap();
         let c = &p.known;
         let r = |alpha| Regularised::around_any_point(c, alpha);
-        check(&p, "convex1", 20, &[corollary_reservoir(c, &r(corollary_alpha_reservoir(t)))]);
-        check(&p, "convex2", 20, &[corollary_fresh(c, &r(corollary_alpha_fresh(t)))]);
+        check(&p, "convex-reservoir-sgd", 20, &[corollary_reservoir(c, &r(corollary_alpha_reservoir(t)))]);
+        check(&p, "convex-sgd-without-replacement", 20, &[corollary_fresh(c, &r(corollary_alpha_fresh(t)))]);
     }
 }

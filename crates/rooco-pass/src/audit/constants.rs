@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use super::lanczos::{self, Ends};
 use super::{OrderOptions, OrderReport, OrderTest};
+use rooco::Learner;
 use rooco::Rule;
-use rooco::algorithm::Learner;
 use rooco::domain::{self, Domain};
 use rooco::draw::Past;
 use rooco::gradient::Gradient;

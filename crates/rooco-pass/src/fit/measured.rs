@@ -1,8 +1,11 @@
 //! `fit --shuffle`: the first pass of the shuffle counts the rows and measures every constant; the second is the pass that learns.
 
-use super::{Choice, Options, plan};
+use super::FitOptions;
 use rooco::Result;
-use rooco::problem::Sums;
+use rooco::algorithm::Settings;
+use rooco::feed::LARGEST_KAPPA;
+use rooco::guarantee::{Constant, Source};
+use rooco::problem::{Geometry, Sums};
 use rooco::rng::{Purpose, Random};
 use rooco_data::shuffle::{ShuffleOptions, ShuffledRows};
 use rooco_data::stream::{Position, Stream};
@@ -10,35 +13,35 @@ use rooco_data::stream::{Position, Stream};
 /// Up to this many coordinates λ is the smallest eigenvalue of a matrix; beyond it is what the L2 term leaves.
 const MATRIX: usize = 500;
 
-/// Constants from all rows, for [`Options::measured`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
-    /// G.
-    pub g: f64,
-    /// β.
-    pub beta: f64,
-    /// λ, certain; not positive if the sum is not, or not certainly, strongly convex.
-    pub lambda: f64,
-    /// L; infinite if none is known.
-    pub l: f64,
-    /// False if some of these rows will be held out: then λ and L are those of other rows, too.
-    pub of_learned_rows: bool,
+/// Fills in the constants that were not given, from a pass over all rows. `of_learned_rows` is false if some of them will be held out:
+/// then λ and L are those of other rows, too.
+pub fn measured_settings(s: &mut Settings, g: &Geometry, of_learned_rows: bool) {
+    // The largest of more rows is a bound for fewer; a mean is not.
+    let of_the_mean = if of_learned_rows { Source::Computed } else { Source::WithHeldOut };
+    let beta = s.beta.get_or_insert(Constant::computed(g.beta.max(f64::MIN_POSITIVE))).value;
+    s.g.get_or_insert(Constant::computed(g.g));
+    if g.lambda > 0.0 && s.lambda.is_none() && s.l.is_none() && g.l.is_finite() {
+        s.l = Some(Constant { value: g.l.max(g.lambda), source: of_the_mean });
+    }
+    s.lambda.get_or_insert(match g.lambda > 0.0 {
+        true => Constant { value: g.lambda.min(beta), source: of_the_mean },
+        false => Constant { value: beta / LARGEST_KAPPA, source: Source::Assumed },
+    });
 }
 
 /// Reads a stream to its end and returns its rows in uniformly random order: a stream to learn from, written once and never as
 /// text. T goes into `options`, and so does every constant, if the algorithm needs any. `seen` is called now and then.
 pub fn shuffle_and_measure(
     stream: &mut dyn Stream,
-    options: &mut Options,
+    options: &mut FitOptions,
     how: &ShuffleOptions,
     mut seen: impl FnMut(Position),
 ) -> Result<ShuffledRows> {
-    let mut measure = match options.algorithm {
-        Choice::Auto => None,
-        Choice::Named(_) => {
-            let spec = plan::spec(options, &stream.schema().target)?;
-            let loss = spec.without_l2()?;
-            let domain = plan::domain_of(options, stream.schema(), &spec)?;
+    let mut measure = match options.algorithm.is_default() {
+        true => None,
+        false => {
+            let recipe = options.recipe(stream.schema())?;
+            let (loss, domain, spec) = (recipe.loss.without_l2()?, recipe.domain()?, &recipe.loss);
             let sums = Sums::new(&loss, stream.schema().features(), MATRIX).with_convex_rows(spec.correction.is_none());
             Some((loss, domain, sums))
         }
@@ -64,8 +67,7 @@ pub fn shuffle_and_measure(
     if let Some((loss, domain, sums)) = measure {
         let features = shuffled.schema().features().max(sums.features());
         let g = sums.finish(features * loss.outputs(), options.l2, domain.reach());
-        let of_learned_rows = learned == rows;
-        options.measured = Some(Measured { g: g.g, beta: g.beta, lambda: g.lambda, l: g.l, of_learned_rows });
+        measured_settings(&mut options.settings, &g, learned == rows);
     }
     Ok(shuffled)
 }

@@ -1,13 +1,15 @@
 //! What the user may choose. Everything has a default.
 
-use super::Measured;
-use rooco::algorithm::{Algorithm, Memory, Settings};
-use rooco::draw::Keep;
-use rooco::loss::Correction;
+use std::collections::BTreeMap;
+
+use rooco::algorithm::{Algorithm, Settings};
+use rooco::loss::{Base, Correction, LossSpec, Prediction};
+use rooco::{Error, MAX_FEATURES, Recipe, Result};
+use rooco_data::stream::{Schema, Target};
 
 /// The options of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct FitOptions {
     /// The loss by name; by default squared for numbers, logistic for two classes, softmax for more.
     pub loss: Option<String>,
     /// What the data suffer from.
@@ -17,76 +19,80 @@ pub struct Options {
     /// The domain as text, see [`domain::parse`](rooco::domain::parse).
     pub domain: String,
     /// The algorithm.
-    pub algorithm: Choice,
-    /// Constants that the user gave; the others are measured.
+    pub algorithm: Algorithm,
+    /// Constants that are known, with their sources; the others are read off the first rows.
     pub settings: Settings,
-    /// The share of rows that are scored and never learned from.
+    /// The share of rows that are never learned from, for the final model to be tested on.
     pub holdout: f64,
-    /// The constants in `settings` were computed from all the rows that will be learned from (`rooco fit --guarantee`).
-    pub audited: bool,
-    /// Rows that constants may be estimated from.
-    pub calibration_rows: usize,
+    /// Rows that constants may be read off.
+    pub first_rows: usize,
     /// Whether the order of the rows is tested on the side. It changes no number of the model.
     pub order_test: bool,
-    /// Constants from all rows, if a pass before this one measured them (see [`shuffle_and_measure`](super::shuffle_and_measure)).
-    pub measured: Option<Measured>,
+    /// Rows that name a feature at or beyond this are refused.
+    pub max_features: usize,
 }
 
-/// Which algorithm runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
-    /// The no-tuning default.
-    Auto,
-    /// One of the algorithms with constants.
-    Named(Algorithm),
-}
-
-impl Choice {
-    /// `auto` or the name of an algorithm.
-    pub fn parse(name: &str) -> rooco::Result<Self> {
-        if name == "auto" { Ok(Choice::Auto) } else { Algorithm::parse(name).map(Choice::Named) }
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Choice::Auto => "auto",
-            Choice::Named(a) => a.name(),
-        }
-    }
-
-    /// True if it must know T before the first row.
-    pub fn needs_horizon(self) -> bool {
-        matches!(self, Choice::Named(a) if a.needs_horizon())
-    }
-}
-
-impl Default for Options {
+impl Default for FitOptions {
     fn default() -> Self {
-        Options {
+        FitOptions {
             loss: None,
             correction: None,
             l2: 0.0,
             domain: "none".into(),
-            algorithm: Choice::Auto,
+            algorithm: Algorithm::DEFAULT,
             settings: Settings::default(),
             holdout: 0.0,
-            audited: false,
-            calibration_rows: 1000,
+            first_rows: 1000,
             order_test: true,
-            measured: None,
+            max_features: MAX_FEATURES,
         }
     }
 }
 
-impl Options {
-    /// A text that is equal for runs that may continue each other.
-    pub(crate) fn fingerprint(&self) -> String {
-        // Where past rows wait changes no number.
-        let mut o = self.clone();
-        if let Memory::Keep(keep) = &mut o.settings.memory {
-            *keep = Keep::Planned;
+impl FitOptions {
+    /// What the library will do with rows of this meaning.
+    pub fn recipe(&self, schema: &Schema) -> Result<Recipe> {
+        Ok(Recipe {
+            domain: self.domain.clone(),
+            algorithm: self.algorithm,
+            settings: self.settings.clone(),
+            features: schema.features(),
+            first_rows: self.first_rows,
+            max_features: self.max_features,
+            ..Recipe::new(self.loss_spec(&schema.target)?)
+        })
+    }
+
+    /// The loss that the options and the target ask for.
+    pub fn loss_spec(&self, target: &Target) -> Result<LossSpec> {
+        let classes = target.classes().len();
+        let base = match (&self.loss, classes) {
+            (Some(name), _) => Base::parse(name, classes)?,
+            (None, 0) => Base::Squared,
+            (None, 2) => Base::Logistic,
+            (None, classes) => Base::Softmax { classes },
+        };
+        let refused = |what: &str| Err(Error::Combination(format!("the loss {base} predicts {what}")));
+        match (base.kind(), classes) {
+            (Prediction::Number, 0) | (Prediction::TwoClasses, 2) | (Prediction::Classes, 2..) => {}
+            (Prediction::Number, _) => return refused(&format!("numbers, but the target has {classes} classes")),
+            (_, 0) => return refused("classes, but the target is a number"),
+            _ => return refused(&format!("two classes, but the target has {classes}; softmax predicts several")),
         }
-        format!("{o:?}")
+        Ok(LossSpec { base, correction: self.correction.clone(), l2: self.l2 })
+    }
+
+    /// Every choice that differs from the default, by name: runs with equal ones may continue each other. A choice that is added later
+    /// and left at its default does not change this.
+    pub fn named(&self, schema: &Schema) -> Result<BTreeMap<String, String>> {
+        let recipe = self.recipe(schema)?;
+        let mut all: BTreeMap<String, String> = recipe.named().into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
+        if self.holdout > 0.0 {
+            all.insert("holdout".into(), self.holdout.to_string());
+        }
+        if !self.order_test {
+            all.insert("order-test".into(), "off".into());
+        }
+        Ok(all)
     }
 }

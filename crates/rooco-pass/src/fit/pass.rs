@@ -1,99 +1,26 @@
 //! The pass itself.
 
-use serde::{Deserialize, Serialize};
+use rooco::checksum::{self, RowSum};
+use rooco::draw::Past;
+use rooco::feed::{Plan, Violation};
+use rooco::loss::{Base, Loss, Prediction};
+use rooco::point::Outputs;
+use rooco::rng::{Purpose, Random, mix};
+use rooco::state::State;
+use rooco::{Error, Features, Result, Row, Rule};
+use rooco_data::stream::{Position, Role, Schema, Stream};
 
-use super::{Options, Plan};
+use super::holdout::Holdout;
+use super::{Checkpoint, CheckpointAbout, Control, FitOptions, Progress, Watch};
 use crate::audit::{OrderOptions, OrderReport, OrderTest};
 use crate::metrics::{Baseline, Figures, Metrics};
-use crate::model::{About, Model};
-use rooco::Row;
-use rooco::Rule;
-use rooco::draw::Past;
-use rooco::loss::Prediction;
-use rooco::point::Outputs;
-use rooco::rng::{Purpose, Random};
-use rooco::state::State;
-use rooco::{Error, Result};
-use rooco_data::stream::{Position, Role, Schema, Stream};
+use crate::model::{About, Model, OrderFound, Promised, UsedConstants};
 
 /// How often the watcher is asked, in rows.
 const BEAT: u64 = 1024;
 
 /// The order test freezes the model once so many rows were learned from.
 const FROZEN_AT: u64 = 1000;
-
-/// What a watcher sees.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// Where the stream stands.
-    pub position: Position,
-    /// Rows learned from.
-    pub learned: u64,
-    /// Progressive loss per unit of weight, so far.
-    pub loss: f64,
-    /// The same over the rows since the last call.
-    pub recent: f64,
-}
-
-/// What the watcher wants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Control {
-    /// Go on.
-    Go,
-    /// Save a checkpoint and go on.
-    Save,
-    /// Stop here.
-    Stop,
-}
-
-/// Watches a pass. It sees everything and changes nothing.
-pub trait Watch {
-    /// Called every 1024 rows and at the end.
-    fn beat(&mut self, _: &Progress) -> Control {
-        Control::Go
-    }
-
-    /// True if [`predicted`](Self::predicted) wants to be called. Asked once, before the first row.
-    fn wants_predictions(&self) -> bool {
-        false
-    }
-
-    /// The scores for a row, made before the row was learned from.
-    fn predicted(&mut self, _scores: &[f64], _kind: Prediction) -> Result<()> {
-        Ok(())
-    }
-
-    /// Keeps a checkpoint.
-    fn save(&mut self, _: &Checkpoint) -> Result<()> {
-        Ok(())
-    }
-
-    /// A row number at which a checkpoint must be saved, counted from 1: every so many rows. Asked once, before the first row.
-    fn every(&self) -> Option<u64> {
-        None
-    }
-}
-
-impl Watch for () {}
-
-/// Everything needed to go on later.
-pub struct Checkpoint {
-    /// What it belongs to.
-    pub about: CheckpointAbout,
-    /// The learner and the counters.
-    pub state: State,
-}
-
-/// What a checkpoint belongs to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CheckpointAbout {
-    /// Rows read.
-    pub rows: u64,
-    /// The options of the run; another run must not go on from here.
-    pub options: String,
-    /// Version of the program.
-    pub version: String,
-}
 
 /// A finished pass.
 pub struct Fitted {
@@ -103,23 +30,43 @@ pub struct Fitted {
     pub stopped: bool,
     /// Is the stream in random order? `None` if that was not tested.
     pub order: Option<OrderReport>,
-    /// What the rows showed to be wrong about the constants in use, in words.
-    pub violations: Vec<String>,
+    /// What the rows showed to be wrong about the constants in use.
+    pub violations: Vec<Violation>,
+}
+
+impl Fitted {
+    /// How many times the progressive loss exceeds that of the best constant, if it does so tenfold: the run diverged, and its model is
+    /// of no use.
+    pub fn diverged(&self) -> Option<f64> {
+        let about = &self.model.about;
+        let mean = about.progressive_loss / about.weight;
+        if about.weight > 0.0 && !mean.is_finite() {
+            return Some(f64::INFINITY);
+        }
+        about.baseline.filter(|b| *b > 0.0 && about.rows >= 100).map(|b| mean / b).filter(|ratio| *ratio > 10.0)
+    }
 }
 
 /// A pass in progress.
 pub struct Pass {
     plan: Plan,
-    options: Options,
+    options: FitOptions,
+    kind: Prediction,
+    /// The loss of a score, for rows that are held out.
+    score_loss: Box<dyn Loss>,
     /// Rows read, learned from or held out.
     rows: u64,
+    /// A checksum of the rows read, in their order.
+    rolling: u64,
     learned: u64,
+    /// The rows learned from, in any order.
+    sum: RowSum,
     paid: f64,
     weight: f64,
     negative_rows: u64,
     negative_weight: f64,
     baseline: Baseline,
-    holdout: Option<(Random, Metrics)>,
+    holdout: Option<Holdout>,
     order: Option<OrderTest>,
     /// The model as it was after the first rows: its loss is one of the scores of the order test.
     frozen: Option<Rule>,
@@ -135,10 +82,15 @@ pub struct Pass {
 
 impl Pass {
     /// Runs a whole stream, from the start or from a checkpoint, and returns the model.
-    pub fn run(stream: &mut dyn Stream, options: &Options, from: Option<&Checkpoint>, watch: &mut dyn Watch) -> Result<Fitted> {
-        // The first rows decide the loss and the constants; then they are learned from like all others.
+    pub fn run(
+        stream: &mut dyn Stream,
+        options: &FitOptions,
+        from: Option<&Checkpoint>,
+        watch: &mut dyn Watch,
+    ) -> Result<Fitted> {
+        // The first rows decide the constants; then they are learned from like all others.
         let mut first = Past::default();
-        while first.len() < options.calibration_rows {
+        while first.len() < options.first_rows {
             match stream.next()? {
                 Some(z) => first.push(z),
                 None => break,
@@ -147,67 +99,64 @@ impl Pass {
         if first.is_empty() {
             return Err(Error::Empty);
         }
-        let plan = Plan::new(options, stream.schema(), &first)?;
-        let mut pass = Pass::new(plan, options.clone())?;
-        let mut skip = 0;
+        let mut pass = Pass::new(Plan::new(&options.recipe(stream.schema())?, &first)?, options.clone())?;
+        let mut skip = Skip::default();
         if let Some(checkpoint) = from {
-            pass.resume(checkpoint)?;
-            skip = pass.rows;
+            pass.resume(checkpoint, stream.schema())?;
+            skip = Skip { rows: pass.rows, expected: pass.rolling, ..Skip::default() };
         }
         pass.predictions = watch.wants_predictions();
         pass.every = watch.every().filter(|&n| n > 0);
         pass.turn_at = pass.next_turn();
-        let mut read = 0;
         for j in 0..first.len() {
-            read += 1;
-            if read > skip {
-                pass.row(first.get(j), watch)?;
-                if let Some(done) = pass.tick(stream, watch)? {
-                    return Ok(done);
-                }
+            if skip.over(first.get(j))? {
+                continue;
+            }
+            pass.row(first.get(j), watch)?;
+            if let Some(done) = pass.tick(stream, watch)? {
+                return Ok(done);
             }
         }
         drop(first);
         while let Some(z) = stream.next()? {
-            read += 1;
-            if read > skip {
-                pass.row(z, watch)?;
-                if let Some(done) = pass.tick(stream, watch)? {
-                    return Ok(done);
-                }
+            if skip.over(z)? {
+                continue;
+            }
+            pass.row(z, watch)?;
+            if let Some(done) = pass.tick(stream, watch)? {
+                return Ok(done);
             }
         }
-        if read < skip {
-            return Err(Error::Unsupported(format!(
-                "the checkpoint was made after {skip} rows, but the data has only {read}: these are not the files it belongs to"
-            )));
-        }
+        skip.done()?;
         watch.beat(&pass.progress(stream.position()));
         pass.finish(stream.schema(), false)
     }
 
-    pub(super) fn new(plan: Plan, options: Options) -> Result<Self> {
-        // A few rows in every 2048, with a generator of its own: cheap, and no number of the model changes.
+    pub(super) fn new(plan: Plan, options: FitOptions) -> Result<Self> {
+        // With a generator of its own: cheap, and no number of the model changes.
         let order = match options.order_test {
             true => Some(OrderTest::new(options.settings.seed, OrderOptions::beside_a_fit())?),
             false => None,
         };
-        let holdout =
-            (options.holdout > 0.0).then(|| (Random::new(options.settings.seed, Purpose::Holdout), Metrics::new(plan.kind)));
+        let base = plan.recipe.loss.base;
         Ok(Pass {
             order,
             frozen: None,
-            scores: vec![0.0; plan.spec.base.outputs()],
+            kind: base.kind(),
+            score_loss: plan.recipe.loss.of_scores()?,
+            scores: vec![0.0; base.outputs()],
+            holdout: (options.holdout > 0.0).then(|| Holdout::new(options.holdout, options.settings.seed)),
             plan,
             options,
             rows: 0,
+            rolling: 0,
             learned: 0,
+            sum: RowSum::default(),
             paid: 0.0,
             weight: 0.0,
             negative_rows: 0,
             negative_weight: 0.0,
             baseline: Baseline::default(),
-            holdout,
             since: (0.0, 0.0),
             predictions: false,
             every: None,
@@ -219,6 +168,10 @@ impl Pass {
         self.rows
     }
 
+    pub(super) fn outputs(&self) -> usize {
+        self.scores.len()
+    }
+
     pub(super) fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -227,6 +180,8 @@ impl Pass {
     #[inline]
     pub(super) fn row(&mut self, z: Row<'_>, watch: &mut dyn Watch) -> Result<()> {
         self.rows += 1;
+        let hash = checksum::hash(z);
+        self.rolling = mix(self.rolling ^ hash);
         if let Some(order) = &mut self.order {
             if order.looks() {
                 self.look_at_order(z);
@@ -234,31 +189,35 @@ impl Pass {
                 order.pass_over();
             }
         }
-        if let Some((random, metrics)) = &mut self.holdout
-            && random.uniform() < self.options.holdout
+        if let Some(holdout) = &mut self.holdout
+            && holdout.next()
         {
-            self.plan.learner.scores(z.x, &mut self.scores);
-            let loss = score_loss(self.plan.score_loss.as_ref(), &self.scores, z);
-            metrics.add(&self.scores, z.y, z.weight, loss);
-            return if self.predictions { watch.predicted(&self.scores, self.plan.kind) } else { Ok(()) };
+            // The final model is tested on it; what is said now is the prediction of the moment.
+            holdout.keep(z);
+            return if self.predictions { self.predict(z.x, watch) } else { Ok(()) };
         }
         if self.predictions {
-            self.plan.learner.scores(z.x, &mut self.scores);
-            watch.predicted(&self.scores, self.plan.kind)?;
-        }
-        if let Some(calibration) = &mut self.plan.calibration {
-            calibration.watch(z);
+            self.predict(z.x, watch)?;
         }
         let played = self.plan.learner.observe(z)?;
+        if let Some(assumptions) = &mut self.plan.assumptions {
+            assumptions.watch(z);
+        }
         self.learned += 1;
+        self.sum.0 = self.sum.0.wrapping_add(hash);
         self.paid += played.loss;
         self.weight += z.weight;
         if z.weight < 0.0 {
             self.negative_rows += 1;
             self.negative_weight -= z.weight;
         }
-        self.baseline.add(self.plan.kind, z.y, z.weight);
+        self.baseline.add(self.kind, z.y, z.weight);
         Ok(())
+    }
+
+    fn predict(&mut self, x: Features<'_>, watch: &mut dyn Watch) -> Result<()> {
+        self.plan.learner.scores(x, &mut self.scores);
+        watch.predicted(&self.scores, self.kind)
     }
 
     /// A row that the order test wants to see, with its loss under the frozen model. A moving model would make the test invalid.
@@ -268,7 +227,7 @@ impl Pass {
         }
         let loss = self.frozen.as_ref().map(|frozen| {
             frozen.scores(z.x, &mut self.scores);
-            score_loss(self.plan.score_loss.as_ref(), &self.scores, z)
+            score_loss(self.score_loss.as_ref(), &self.scores, z)
         });
         if let Some(order) = &mut self.order {
             order.observe(z, loss);
@@ -290,7 +249,7 @@ impl Pass {
             self.since = (self.paid, self.weight);
         }
         if control != Control::Go || self.every.is_some_and(|n| self.rows.is_multiple_of(n)) {
-            watch.save(&self.checkpoint()?)?;
+            watch.save(&self.checkpoint(stream.schema())?)?;
             self.plan.learner.checkpointed()?;
         }
         if control == Control::Stop { self.finish(stream.schema(), true).map(Some) } else { Ok(None) }
@@ -313,95 +272,97 @@ impl Pass {
         }
     }
 
-    pub(super) fn checkpoint(&mut self) -> Result<Checkpoint> {
-        self.plan.learner.checkpoint()?;
-        let mut state = State::default();
-        state.put_all("learner.", self.plan.learner.save());
-        state.put_u64("pass.counts", [self.rows, self.learned, self.negative_rows]);
-        state.put_f64("pass.sums", [self.paid, self.weight, self.negative_weight]);
-        state.put_f64("pass.baseline", self.baseline.save());
-        if let Some((random, metrics)) = &self.holdout {
-            state.put_u64("pass.holdout", [random.used()]);
-            state.put_all("pass.metrics.", metrics.save());
-        }
-        if let Some(order) = &self.order {
-            state.put_all("pass.order.", order.save());
-        }
-        if let Some(frozen) = &self.frozen {
-            state.put_f64("pass.frozen.weights", frozen.weights.clone());
-            state.put_f64("pass.frozen.offset", frozen.offset.clone());
-            if let Some(limits) = &frozen.limits {
-                state.put_f64("pass.frozen.limits", limits.clone());
-            }
-        }
-        if let Some(calibration) = &self.plan.calibration {
-            state.put_all("pass.calibration.", calibration.save());
-        }
-        let about =
-            CheckpointAbout { rows: self.rows, options: self.options.fingerprint(), version: env!("CARGO_PKG_VERSION").into() };
-        Ok(Checkpoint { about, state })
+    pub(super) fn checkpoint_about(options: &FitOptions, schema: &Schema, rows: u64, rolling: u64) -> Result<CheckpointAbout> {
+        let options = options.named(schema)?;
+        Ok(CheckpointAbout { rows, data: format!("{rolling:016x}"), options, version: env!("CARGO_PKG_VERSION").into() })
     }
 
-    pub(super) fn resume(&mut self, from: &Checkpoint) -> Result<()> {
-        if from.about.options != self.options.fingerprint() {
-            return Err(Error::Unsupported(
-                "the checkpoint belongs to a run with other options; resume with the same ones, or start anew".into(),
-            ));
+    pub(super) fn checkpoint(&mut self, schema: &Schema) -> Result<Checkpoint> {
+        self.plan.learner.checkpoint()?;
+        let mut s = State::of(OWNER);
+        s.put_all("learner.", self.plan.learner.save());
+        s.put_count("rows", self.rows);
+        s.put_count("rolling", self.rolling);
+        s.put_count("learned", self.learned);
+        s.put_count("sum", self.sum.0);
+        s.put_number("paid", self.paid);
+        s.put_number("weight", self.weight);
+        s.put_count("negative_rows", self.negative_rows);
+        s.put_number("negative_weight", self.negative_weight);
+        s.put_f64("baseline", self.baseline.save());
+        if let Some(holdout) = &self.holdout {
+            s.put_all("holdout.", holdout.save());
         }
-        let state = &from.state;
-        self.plan.learner.load(&state.part("learner."))?;
-        let (&[rows, learned, negative_rows], &[paid, weight, negative_weight]) =
-            (state.u64("pass.counts")?, state.f64("pass.sums")?)
-        else {
-            return Err(Error::Unsupported("the checkpoint has counters of another version".into()));
-        };
-        (self.rows, self.learned, self.negative_rows) = (rows, learned, negative_rows);
-        (self.paid, self.weight, self.negative_weight) = (paid, weight, negative_weight);
-        self.since = (paid, weight);
-        self.baseline = Baseline::load(state.f64("pass.baseline")?).unwrap_or_default();
-        if let Some((random, metrics)) = &mut self.holdout {
-            random.skip(state.counter("pass.holdout")?);
-            metrics.load(&state.part("pass.metrics."))?;
+        if let Some(order) = &self.order {
+            s.put_all("order.", order.save());
+        }
+        if let Some(frozen) = &self.frozen {
+            s.put_all("frozen.", frozen.save());
+        }
+        if let Some(assumptions) = &self.plan.assumptions {
+            s.put_all("assumptions.", assumptions.save());
+        }
+        Ok(Checkpoint { about: Self::checkpoint_about(&self.options, schema, self.rows, self.rolling)?, state: s })
+    }
+
+    pub(super) fn resume(&mut self, from: &Checkpoint, schema: &Schema) -> Result<()> {
+        from.about.expect(&self.options.named(schema)?)?;
+        let s = &from.state;
+        s.expect(OWNER)?;
+        self.plan.learner.load(&s.part("learner."))?;
+        self.rows = s.count("rows")?;
+        self.rolling = s.count("rolling")?;
+        self.learned = s.count("learned")?;
+        self.sum = RowSum(s.count("sum")?);
+        self.paid = s.number("paid")?;
+        self.weight = s.number("weight")?;
+        self.negative_rows = s.count("negative_rows")?;
+        self.negative_weight = s.number("negative_weight")?;
+        self.since = (self.paid, self.weight);
+        self.baseline = Baseline::load(s.f64("baseline")?).unwrap_or_default();
+        if let Some(holdout) = &mut self.holdout {
+            holdout.load(&s.part("holdout."))?;
         }
         if let Some(order) = &mut self.order {
-            order.load(&state.part("pass.order."))?;
+            order.load(&s.part("order."))?;
         }
-        if let (Ok(weights), Ok(offset)) = (state.f64("pass.frozen.weights"), state.f64("pass.frozen.offset")) {
-            let limits = state.f64("pass.frozen.limits").ok().map(<[f64]>::to_vec);
-            self.frozen = Some(Rule { outputs: offset.len(), weights: weights.to_vec(), limits, offset: offset.to_vec() });
+        let frozen = s.part("frozen.");
+        if frozen.has("weights") {
+            self.frozen = Some(Rule::load(&frozen)?);
         }
-        if let Some(calibration) = &mut self.plan.calibration {
-            calibration.load(&state.part("pass.calibration."))?;
+        if let Some(assumptions) = &mut self.plan.assumptions {
+            assumptions.load(&s.part("assumptions."))?;
         }
         Ok(())
     }
 
     pub(super) fn finish(&self, schema: &Schema, stopped: bool) -> Result<Fitted> {
-        let violations = self.plan.calibration.as_ref().map_or_else(Vec::new, |c| c.violations());
-        // The model file says it too.
-        let mut guarantee = self.plan.guarantee.clone();
-        for violation in &violations {
-            guarantee += &format!("\nbut {violation}");
-        }
-        let figures: Option<Figures> = self.holdout.as_ref().map(|(_, m)| m.figures());
+        let violations = self.plan.assumptions.as_ref().map_or_else(Vec::new, |a| a.violations());
+        let order = self.order.as_ref().map(OrderTest::report);
+        let random = order.as_ref().is_none_or(OrderReport::random_order);
+        let mut rule = self.plan.learner.rule();
+        let holdout = self.test(&rule);
+        let recipe = &self.plan.recipe;
         let about = About {
             version: env!("CARGO_PKG_VERSION").into(),
-            loss: self.plan.spec.clone(),
-            algorithm: self.options.algorithm.name().into(),
-            domain: self.options.domain.clone(),
-            seed: self.options.settings.seed,
-            numbers: self.plan.numbers.clone(),
-            guarantee,
+            loss: recipe.loss.clone(),
+            algorithm: recipe.algorithm.name.into(),
+            domain: recipe.domain.clone(),
+            seed: recipe.settings.seed,
+            constants: UsedConstants::of(recipe),
+            promise: Promised::from(&self.plan.promise(self.learned, random)),
+            violations: violations.iter().map(Violation::to_string).collect(),
+            order: order.as_ref().map(OrderFound::from),
+            checksum: self.sum.text(),
             rows: self.learned,
             progressive_loss: self.paid,
             weight: self.weight,
             negative_rows: self.negative_rows,
             negative_weight: self.negative_weight,
             baseline: self.baseline(),
-            holdout: figures,
+            holdout,
             schema: schema.clone(),
         };
-        let mut rule = self.plan.learner.rule();
         // Features that were named but never had a value still get a weight: zero.
         let features = about.schema.features();
         if features > rule.features() {
@@ -410,17 +371,66 @@ impl Pass {
                 limits.resize(features, 0.0);
             }
         }
-        Ok(Fitted { model: Model { about, rule }, stopped, order: self.order.as_ref().map(OrderTest::report), violations })
+        Ok(Fitted { model: Model { about, rule }, stopped, order, violations })
+    }
+
+    /// The figures of a rule on the rows that were held out.
+    fn test(&self, rule: &Rule) -> Option<Figures> {
+        let holdout = self.holdout.as_ref()?;
+        let (mut metrics, mut scores) = (Metrics::new(self.kind), vec![0.0; self.outputs()]);
+        for z in holdout.rows() {
+            rule.scores(z.x, &mut scores);
+            metrics.add(&scores, z.y, z.weight, score_loss(self.score_loss.as_ref(), &scores, z));
+        }
+        let (of, _) = holdout.counts();
+        Some(Figures { of, ..metrics.figures() })
     }
 
     /// The loss of the best constant, where it has a closed form.
     fn baseline(&self) -> Option<f64> {
-        use rooco::loss::Base;
-        match (&self.plan.spec.base, &self.plan.spec.correction) {
+        match (&self.plan.recipe.loss.base, &self.plan.recipe.loss.correction) {
             (Base::Squared, None) => self.baseline.squared(),
             (Base::Logistic | Base::Softmax { .. }, None) => self.baseline.entropy(),
             _ => None,
         }
+    }
+}
+
+/// Whose state it is.
+const OWNER: &str = "pass 1";
+
+/// The rows that a resumed run passes over: they must be those that were learned from.
+#[derive(Default)]
+struct Skip {
+    rows: u64,
+    expected: u64,
+    read: u64,
+    rolling: u64,
+}
+
+impl Skip {
+    /// True while rows are passed over.
+    #[inline]
+    fn over(&mut self, z: Row<'_>) -> Result<bool> {
+        if self.read == self.rows {
+            return Ok(false);
+        }
+        self.read += 1;
+        self.rolling = mix(self.rolling ^ checksum::hash(z));
+        if self.read == self.rows && self.rolling != self.expected { Err(self.others()) } else { Ok(true) }
+    }
+
+    fn done(&self) -> Result<()> {
+        if self.read < self.rows { Err(self.others()) } else { Ok(()) }
+    }
+
+    fn others(&self) -> Error {
+        let what = if self.read < self.rows {
+            format!("it was made after {} rows, but the data have only {}", self.rows, self.read)
+        } else {
+            format!("the first {} rows of the data are not those that it was made from", self.rows)
+        };
+        Error::State { what: format!("{what}: give the data it belongs to, or start anew") }
     }
 }
 
@@ -452,6 +462,6 @@ pub fn missing_rates(stream: &mut dyn Stream) -> Result<Vec<f64>> {
 }
 
 /// The loss of given scores on a row: the scores are the point, and the row is one unit vector an output.
-pub fn score_loss(loss: &dyn rooco::loss::Loss, scores: &[f64], z: Row<'_>) -> f64 {
-    loss.value(&Outputs(scores, scores.len()), Row { x: rooco::Features::Dense(&[1.0]), ..z })
+pub fn score_loss(loss: &dyn Loss, scores: &[f64], z: Row<'_>) -> f64 {
+    loss.value(&Outputs(scores, scores.len()), Row { x: Features::Dense(&[1.0]), ..z })
 }

@@ -2,11 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{Promised, Sourced};
+use crate::audit::OrderReport;
 use crate::metrics::Figures;
 use rooco::Features;
-use rooco::Rule;
 use rooco::loss::LossSpec;
 use rooco::{Error, Result};
+use rooco::{Recipe, Rule};
 use rooco_data::stream::Schema;
 
 /// Everything a model says about itself. No clock and no machine enters: the same data, options and seed give the same file.
@@ -23,10 +25,18 @@ pub struct About {
     pub domain: String,
     /// The seed.
     pub seed: u64,
-    /// The constants that the steps used, and where they came from.
-    pub numbers: Numbers,
-    /// What is guaranteed, in words.
-    pub guarantee: String,
+    /// The constants that the steps used, each with its source.
+    pub constants: UsedConstants,
+    /// What is promised.
+    pub promise: Promised,
+    /// What the rows showed to be wrong about the constants, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<String>,
+    /// Whether the rows came in random order; absent if that was not tested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<OrderFound>,
+    /// The rows learned from: [`RowSum`](rooco::checksum::RowSum).
+    pub checksum: String,
     /// Rows learned from.
     pub rows: u64,
     /// Σ f(w_t; z_t): what was paid for predictions made before each row was seen, without L2.
@@ -45,27 +55,66 @@ pub struct About {
     pub schema: Schema,
 }
 
+/// What the order test found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OrderFound {
+    /// False if the order is not random; absent if too few rows came to say.
+    pub random: Option<bool>,
+    /// The row at which it was found out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<u64>,
+    /// In words.
+    pub text: String,
+}
+
+impl From<&OrderReport> for OrderFound {
+    fn from(order: &OrderReport) -> Self {
+        OrderFound { random: Some(order.random_order()), row: order.crossed(), text: order.to_string() }
+    }
+}
+
 /// The constants of a run. Those not used are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Numbers {
+pub struct UsedConstants {
     /// β.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub beta: Option<f64>,
+    pub beta: Option<Sourced>,
     /// λ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lambda: Option<f64>,
+    pub lambda: Option<Sourced>,
     /// L.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub l: Option<f64>,
+    pub l: Option<Sourced>,
     /// G.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub g: Option<f64>,
+    pub g: Option<Sourced>,
     /// T.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub horizon: Option<u64>,
-    /// Where they came from: `given`, `from all rows`, `estimated from the first 1000 rows`.
-    #[serde(default)]
-    pub source: String,
+}
+
+impl UsedConstants {
+    /// Those that the algorithm of this recipe uses.
+    pub fn of(recipe: &Recipe) -> Self {
+        let (s, needs) = (&recipe.settings, &recipe.algorithm.needs);
+        if !needs.beta {
+            return Self::default();
+        }
+        UsedConstants {
+            beta: s.beta.map(Sourced::from),
+            lambda: s.lambda.filter(|_| needs.lambda).map(Sourced::from),
+            l: s.l.map(Sourced::from),
+            g: s.g.filter(|g| g.value.is_finite()).map(Sourced::from),
+            horizon: s.horizon.filter(|_| needs.horizon),
+        }
+    }
+
+    /// Letter and constant.
+    pub fn letters(&self) -> impl Iterator<Item = (&'static str, &Sourced)> {
+        [("β", &self.beta), ("λ", &self.lambda), ("L", &self.l), ("G", &self.g)]
+            .into_iter()
+            .filter_map(|(k, c)| Some((k, c.as_ref()?)))
+    }
 }
 
 /// A model with its meaning.
@@ -97,17 +146,5 @@ impl Model {
             w.iter_mut().zip(&self.rule.offset).for_each(|(w, o)| *w += o);
         }
         Ok(w)
-    }
-
-    /// Turns scores into probabilities in place: of the positive class for one output, of each class for several.
-    pub fn probabilities(&self, scores: &mut [f64]) {
-        if let [score] = scores {
-            *score = 1.0 / (1.0 + (-*score).exp());
-            return;
-        }
-        let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        scores.iter_mut().for_each(|s| *s = (*s - top).exp());
-        let sum: f64 = scores.iter().sum();
-        scores.iter_mut().for_each(|s| *s /= sum);
     }
 }

@@ -109,6 +109,7 @@ fn to_bytes<A: Serialize>(kind: &str, about: &A, state: &State, outputs: usize) 
             Values::F32(v) => (Dtype::F32, v.iter().flat_map(|v| v.to_le_bytes()).collect()),
             Values::U64(v) => (Dtype::U64, v.iter().flat_map(|v| v.to_le_bytes()).collect()),
             Values::U32(v) => (Dtype::U32, v.iter().flat_map(|v| v.to_le_bytes()).collect()),
+            Values::Text(v) => (Dtype::U8, v.as_bytes().to_vec()),
         };
         let count = bytes.len() / (dtype.bitsize() / 8);
         // The weights of a model get their natural shape, features × outputs.
@@ -161,6 +162,10 @@ fn from_bytes<A: for<'a> Deserialize<'a>>(path: &Path, kind: &str, bytes: &[u8])
             Dtype::F32 => Values::F32(numbers(t.data(), f32::from_le_bytes)),
             Dtype::U64 => Values::U64(numbers(t.data(), u64::from_le_bytes)),
             Dtype::U32 => Values::U32(numbers(t.data(), u32::from_le_bytes)),
+            Dtype::U8 => match std::str::from_utf8(t.data()) {
+                Ok(text) => Values::Text(text.to_owned()),
+                Err(_) => return Err(bad(path, format!("tensor {name} is no text"))),
+            },
             other => return Err(bad(path, format!("tensor {name} has the unexpected type {other:?}"))),
         };
         state.insert(name.to_owned(), values);
@@ -183,6 +188,7 @@ fn checksum(about: &serde_json::Value, state: &State) -> u32 {
             Values::F32(v) => v.iter().for_each(|v| crc.update(&v.to_le_bytes())),
             Values::U64(v) => v.iter().for_each(|v| crc.update(&v.to_le_bytes())),
             Values::U32(v) => v.iter().for_each(|v| crc.update(&v.to_le_bytes())),
+            Values::Text(v) => crc.update(v.as_bytes()),
         }
     }
     crc.finalize()

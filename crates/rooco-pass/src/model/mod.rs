@@ -3,5 +3,7 @@
 mod about;
 pub mod file;
 pub mod loss_text;
+mod promised;
 
-pub use about::{About, Model, Numbers};
+pub use about::{About, Model, OrderFound, UsedConstants};
+pub use promised::{Promised, Sourced, TheoremStated, with_repairs};

@@ -4,13 +4,13 @@ use rooco::algorithm::default_learner;
 use rooco_data::shuffle::{ShuffleOptions, ShuffledRows};
 use rooco_data::stream::{self, Input, Missing, Stream, TargetKind};
 use rooco_pass::audit::{Audit, OrderReport};
-use rooco_pass::fit::{Options, loss_spec};
+use rooco_pass::fit::FitOptions;
 
 fn order(stream: &mut dyn Stream) -> OrderReport {
-    let spec = loss_spec(&Options::default(), &stream.schema().target).unwrap();
+    let spec = FitOptions::default().loss_spec(&stream.schema().target).unwrap();
     let mut audit = Audit::new(spec.clone(), "none", 0, 1)
         .unwrap()
-        .with_frozen_model(default_learner(&spec, "none", stream.schema().features()).unwrap())
+        .with_frozen_model(default_learner(&spec, None, stream.schema().features()).unwrap())
         .unwrap();
     while let Some(z) = stream.next().unwrap() {
         audit.observe(z).unwrap();

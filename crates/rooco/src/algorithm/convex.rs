@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Curvature, Pull, Sgd, Task, reservoir_sgd_from, sgd_without_replacement};
+use super::{Curvature, Entry, NONE, Needs, Pull, Settings, Sgd, Task, Unbiased, reservoir_sgd_from, sgd_without_replacement};
 use crate::draw::{Draw, Draws, Reservoir};
 use crate::error::{Error, Result};
+use crate::guarantee::{self, Constants};
 use crate::loss::Loss;
 use crate::play::Play;
 use crate::step::Steps;
@@ -74,7 +75,7 @@ pub fn constant_step_sgd_from<L: Loss>(task: Task<L>, beta: f64, eta: f64, draw:
     if eta * beta > 1.0 + 1e-12 {
         return Err(Error::Constant { name: "η", value: eta, must: "at most 1/β" });
     }
-    Sgd::new(task, draw, Box::new(Steps::Constant(eta)), Play::Last)
+    Ok(Sgd::new(task, draw, Box::new(Steps::Constant(eta)), Play::Last)?.named("constant-step-sgd"))
 }
 
 /// The η ≤ 1/β that minimises the bound of [`constant_step_sgd`], by golden-section search on ln η.
@@ -93,3 +94,61 @@ pub fn constant_step_size(g: f64, beta: f64, d1: f64, horizon: u64) -> Result<f6
     }
     Ok((0.5 * (lo + hi)).exp().min(1.0 / beta))
 }
+
+/// α and the constants of the regularised losses, for the corollary.
+fn corollary(c: &Constants, s: &Settings, power: f64) -> guarantee::Regularised {
+    guarantee::Regularised::around_any_point(c, s.alpha.unwrap_or(c.t().powf(power)))
+}
+
+/// [`convex_reservoir_sgd`] in the registry.
+pub static RESERVOIR: Entry = Entry {
+    name: "convex-reservoir-sgd",
+    paper: "Corollary, part (i)",
+    aliases: &["convex1"],
+    about: "Algorithm 1 regularised, α = T^-1/2, for sums that are only convex",
+    needs: Needs { beta: true, horizon: true, rows: true, own_l2: true, ..NONE },
+    theorem: "Corollary (i)",
+    bounds: |c, s| vec![guarantee::corollary_reservoir(c, &corollary(c, s, -0.5))],
+    build: |o| {
+        let (beta, horizon, draw) = (o.beta()?, o.horizon()?, o.draw(Unbiased::Reservoir)?);
+        let r = Regulariser { alpha: o.settings.alpha, w0: None };
+        Ok(Box::new(convex_reservoir_sgd_from(o.task, beta, r, horizon, draw)?.named("convex-reservoir-sgd")))
+    },
+};
+
+/// [`convex_sgd_without_replacement`] in the registry.
+pub static WITHOUT_REPLACEMENT: Entry = Entry {
+    name: "convex-sgd-without-replacement",
+    paper: "Corollary, part (ii)",
+    aliases: &["convex2"],
+    about: "Algorithm 2 regularised, α = T^-1/3, for sums that are only convex",
+    needs: Needs { beta: true, horizon: true, own_l2: true, ..NONE },
+    theorem: "Corollary (ii)",
+    bounds: |c, s| vec![guarantee::corollary_fresh(c, &corollary(c, s, -1.0 / 3.0))],
+    build: |o| {
+        let (beta, horizon) = (o.beta()?, o.horizon()?);
+        let r = Regulariser { alpha: o.settings.alpha, w0: None };
+        Ok(Box::new(convex_sgd_without_replacement(o.task, beta, r, horizon)?.named("convex-sgd-without-replacement")))
+    },
+};
+
+/// [`constant_step_sgd`] in the registry, with the η that minimises its bound.
+pub static CONSTANT_STEP: Entry = Entry {
+    name: "constant-step-sgd",
+    paper: "the constant-step algorithm (T8b)",
+    aliases: &[],
+    about: "Algorithm 1's draw with one step size, for sums that are only convex: regret without logarithm",
+    needs: Needs { beta: true, horizon: true, rows: true, ..NONE },
+    theorem: "T8b",
+    bounds: |c, _| match constant_step_size(c.g.value, c.beta.value, c.d1.value, c.horizon) {
+        Ok(eta) => vec![guarantee::theorem_8b(c, eta)],
+        Err(_) => vec![],
+    },
+    build: |o| {
+        let (beta, horizon, s) = (o.beta()?, o.horizon()?, o.settings);
+        let (g, d1) = (o.need("G", s.g)?.value, o.need("D₁", s.d1)?.value);
+        let eta = constant_step_size(g, beta, d1, horizon)?;
+        let draw = o.draw(Unbiased::Reservoir)?;
+        Ok(Box::new(constant_step_sgd_from(o.task, beta, eta, draw)?))
+    },
+};

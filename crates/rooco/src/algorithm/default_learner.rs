@@ -1,17 +1,33 @@
 //! The default learner for a loss that is chosen at run time.
 
-use super::{Auto, AutoClasses, AutoClassesProjected, AutoLoss, AutoProjected, CorrectedFeatures, Learner};
-use crate::domain;
+use super::registry::no_bounds;
+use super::{Auto, AutoClasses, AutoClassesProjected, AutoLoss, AutoProjected, CorrectedFeatures, Entry, NONE};
+use crate::domain::Domain;
 use crate::error::Result;
+use crate::learner::Learner;
 use crate::loss::{Base, Correction, Logistic, LossSpec, Squared, with_pointwise};
 
-/// The no-tuning learner for a loss on a domain (text as in [`domain::parse`]; `none` for the whole space) and so many features, the
-/// intercept included.
-pub fn default_learner(spec: &LossSpec, domain: &str, features: usize) -> Result<Box<dyn Learner>> {
+/// Its line in the registry.
+pub static ENTRY: Entry = Entry {
+    name: "auto",
+    paper: "",
+    aliases: &["default"],
+    about: "the default: nothing to tune, any sign of weight",
+    needs: NONE,
+    theorem: "none; measured",
+    bounds: no_bounds,
+    build: |o| {
+        let spec = o.need("a loss of the library by name", o.spec)?;
+        let features = o.task.w1.len() / spec.base.outputs();
+        default_learner(spec, Some(o.task.domain).filter(|set| !set.is_whole_space()), features)
+    },
+};
+
+/// The no-tuning learner for a loss on a domain (`None`: the whole space) and so many features, the intercept included.
+pub fn default_learner(spec: &LossSpec, domain: Option<Box<dyn Domain>>, features: usize) -> Result<Box<dyn Learner>> {
     let features = features.max(1);
-    if domain != "none" {
+    if let Some(set) = domain {
         // One vector of all the scores' weights, as everywhere.
-        let set = domain::parse(domain, features * spec.base.outputs())?;
         return match (&spec.base, &spec.correction) {
             (Base::Softmax { classes }, None) => Ok(Box::new(AutoClassesProjected::new(*classes, set, features, spec.l2)?)),
             (Base::Softmax { classes }, Some(Correction::RandomisedResponse { rate })) => {

@@ -1,8 +1,10 @@
 //! Beyond the paper, with one gradient a row and O(d) memory: Algorithm 2' and frozen fresh SGD.
 
-use super::{Curvature, Sgd, Task};
+use super::registry::no_bounds;
+use super::{Curvature, Entry, NONE, Needs, Sgd, Task};
 use crate::draw::Fresh;
 use crate::error::{Error, Result};
+use crate::guarantee;
 use crate::loss::Loss;
 use crate::play::Play;
 use crate::step::Steps;
@@ -27,7 +29,7 @@ pub fn algorithm_2_prime<L: Loss>(task: Task<L>, c: Curvature, horizon: u64) -> 
     }
     let steps = Steps::Unseen { lambda: c.lambda(), kappa: c.kappa(), horizon };
     let tau = tau_prime(horizon, c.kappa());
-    Ok(Sgd::new(task, Box::new(Fresh), Box::new(steps), Play::Freeze { tau })?.until(horizon))
+    Ok(Sgd::new(task, Box::new(Fresh), Box::new(steps), Play::Freeze { tau })?.until(horizon).named("algorithm-2-prime"))
 }
 
 /// τ = ⌈T/κ⌉ of Algorithm 2'.
@@ -83,5 +85,36 @@ pub fn frozen_sgd<L: Loss>(
         None => Play::Freeze { tau },
         Some(gamma) => Play::AverageThenFreeze { gamma: Error::positive("γ", gamma)?, tau },
     };
-    Ok(Sgd::new(task, Box::new(Fresh), Box::new(steps), play)?.until(horizon))
+    Ok(Sgd::new(task, Box::new(Fresh), Box::new(steps), play)?.until(horizon).named("frozen-sgd"))
 }
+
+/// [`algorithm_2_prime`] in the registry.
+pub static ALGORITHM_2_PRIME: Entry = Entry {
+    name: "algorithm-2-prime",
+    paper: "Algorithm 2' (T7a)",
+    aliases: &["algorithm2prime"],
+    about: "Algorithm 2': no past rows, a bound 40 times below Algorithm 2's, learns longer",
+    needs: Needs { beta: true, lambda: true, horizon: true, ..NONE },
+    theorem: "T7a",
+    bounds: |c, _| vec![guarantee::theorem_7a(c), guarantee::theorem_7a_closed(c)],
+    build: |o| {
+        let (c, horizon) = (o.curvature()?, o.horizon()?);
+        Ok(Box::new(algorithm_2_prime(o.task, c, horizon)?))
+    },
+};
+
+/// [`frozen_sgd`], plain play, steps of [`sgd`](super::sgd), in the registry.
+pub static FROZEN: Entry = Entry {
+    name: "frozen-sgd",
+    paper: "fresh SGD, frozen for the last n₀ rounds (T7b)",
+    aliases: &[],
+    about: "one-pass SGD that stops learning n₀ rounds before the end",
+    needs: Needs { beta: true, lambda: true, horizon: true, ..NONE },
+    theorem: "T7b, with the spread of the rows' curvature",
+    bounds: no_bounds,
+    build: |o| {
+        let n0 = o.need("n₀, the rounds to freeze", o.settings.n0)?;
+        let (c, horizon) = (o.curvature()?, o.horizon()?);
+        Ok(Box::new(frozen_sgd(o.task, c, FrozenSteps::Capped, n0, None, horizon)?))
+    },
+};

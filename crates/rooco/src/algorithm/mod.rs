@@ -17,19 +17,15 @@
 //! | [`Auto`] (the default) | fresh | four AdaGrad lanes, nothing to tune | average of 8 candidates | none; measured | 64 bytes a feature |
 //! | [`constant_step_sgd`] | reservoir | constant | w_t | T8b (F only convex) | rows |
 
-use crate::error::Result;
-use crate::row::{Features, Row};
-use crate::rule::Rule;
-use crate::state::State;
-
 mod auto;
 mod convex;
 mod curvature;
 mod default_learner;
 mod fresh;
-mod named;
+mod memory;
 mod ogd;
 mod provable;
+mod registry;
 mod reservoir_sgd;
 mod saga_sgd;
 mod sgd;
@@ -47,71 +43,11 @@ pub use convex::{
 pub use curvature::{Cap, Curvature};
 pub use default_learner::default_learner;
 pub use fresh::{FrozenSteps, algorithm_2_prime, frozen_sgd, tau_prime};
-pub use named::{Algorithm, Memory, Settings};
+pub use memory::Memory;
 pub use ogd::{ogd, sgd, sgd_with_replacement};
 pub use provable::{Unbiased, mixture_sgd, provable, provable_from};
+pub use registry::{ALGORITHMS, Algorithm, Entry, NONE, Needs, Order, Settings};
 pub use reservoir_sgd::{reservoir_sgd, reservoir_sgd_from};
 pub use saga_sgd::{SagaSgd, saga_sgd, saga_sgd_from};
 pub use sgd::{Pull, Round, Sgd, Task};
 pub use sgd_without_replacement::{sgd_without_replacement, tau};
-
-/// An online algorithm: it shows a point w_t, then sees z_t and pays f(w_t; z_t).
-///
-/// Feeding rows one at a time with [`observe`](Self::observe) is all there is; every batch interface is a loop over it.
-pub trait Learner: Send {
-    /// The scores ⟨w_t, x⟩ of the point being played, one per output.
-    fn scores(&self, x: Features<'_>, out: &mut [f64]);
-
-    /// The score of a learner with one output.
-    fn predict(&self, x: Features<'_>) -> f64 {
-        let mut out = [0.0];
-        self.scores(x, &mut out);
-        out[0]
-    }
-
-    /// Plays w_t on z_t, reports the loss, then learns from z_t. On error nothing was learned.
-    fn observe(&mut self, z: Row<'_>) -> Result<Played>;
-
-    /// The point being played, written out.
-    fn played(&self) -> Vec<f64>;
-
-    /// Rounds finished.
-    fn rounds(&self) -> u64;
-
-    /// Everything that changes as rounds go by.
-    fn save(&self) -> State;
-
-    /// The prediction rule, written out: the played point, for learners that are plain linear models.
-    fn rule(&self) -> Rule {
-        Rule::plain(self.played(), self.outputs())
-    }
-
-    /// Scores per row.
-    fn outputs(&self) -> usize {
-        1
-    }
-
-    /// Goes on from a saved state, with the same bits as the run that saved it. The learner must have been built with the
-    /// same settings.
-    fn load(&mut self, state: &State) -> Result<()>;
-
-    /// Call before [`save`](Self::save) if the state goes to a file: makes durable what lies outside memory (rows that wait on
-    /// disk).
-    fn checkpoint(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    /// Call once the state saved last is safe in its file: what only earlier states needed may go.
-    fn checkpointed(&mut self) -> Result<()> {
-        Ok(())
-    }
-}
-
-/// What was paid in a round, before anything was learned from its row.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Played {
-    /// The round t, 1-based.
-    pub t: u64,
-    /// f(w_t; z_t) of the played point.
-    pub loss: f64,
-}

@@ -1,6 +1,7 @@
 //! Online gradient descent: the baseline of Garber, Korcia and Levy.
 
-use super::{Cap, Curvature, Sgd, Task};
+use super::registry::no_bounds;
+use super::{Cap, Curvature, Entry, NONE, Needs, Sgd, Task};
 use crate::draw::Fresh;
 use crate::error::{Error, Result};
 use crate::loss::Loss;
@@ -21,7 +22,7 @@ use crate::step::Steps;
 pub fn ogd<L: Loss>(task: Task<L>, lambda: f64, c: f64) -> Result<Sgd<L>> {
     Error::positive("λ", lambda)?;
     Error::positive("c", c)?;
-    Sgd::new(task, Box::new(Fresh), Box::new(Steps::over_lambda_t(c, lambda, f64::INFINITY)), Play::Last)
+    Ok(Sgd::new(task, Box::new(Fresh), Box::new(Steps::over_lambda_t(c, lambda, f64::INFINITY)), Play::Last)?.named("ogd"))
 }
 
 /// **One-pass SGD**: fresh rows, η_t = min{cap, 2/(λt)}, playing the poly3 average (γ = 3). What to use first.
@@ -37,7 +38,7 @@ pub fn ogd<L: Loss>(task: Task<L>, lambda: f64, c: f64) -> Result<Sgd<L>> {
 /// little, one that is too large can ruin it. *Memory*: O(d). No horizon.
 pub fn sgd<L: Loss>(task: Task<L>, c: Curvature, cap: Cap) -> Result<Sgd<L>> {
     let steps = Steps::over_lambda_t(2.0, c.lambda(), cap.value(&c));
-    Sgd::new(task, Box::new(Fresh), Box::new(steps), Play::Average { gamma: 3.0 })
+    Ok(Sgd::new(task, Box::new(Fresh), Box::new(steps), Play::Average { gamma: 3.0 })?.named("sgd"))
 }
 
 /// **SGD with replacement**: the i.i.d. reference that the paper compares with.
@@ -46,5 +47,65 @@ pub fn sgd<L: Loss>(task: Task<L>, c: Curvature, cap: Cap) -> Result<Sgd<L>> {
 /// each gradient is unbiased for ∇F and each loss is for F, and the classical analysis applies, whatever the single rows
 /// look like. *Steps*: min{λ/β², 2/(λt)}. *Guarantee* for such rows: β²D²/(2λ) + (G²/λ)(1 + ln T).
 pub fn sgd_with_replacement<L: Loss>(task: Task<L>, c: Curvature) -> Result<Sgd<L>> {
-    Sgd::new(task, Box::new(Fresh), Box::new(Steps::paper(c.beta(), c.lambda())), Play::Last)
+    Ok(Sgd::new(task, Box::new(Fresh), Box::new(Steps::paper(c.beta(), c.lambda())), Play::Last)?.named("sgd-with-replacement"))
 }
+
+/// [`sgd`] in the registry.
+pub static SGD: Entry = Entry {
+    name: "sgd",
+    paper: "",
+    aliases: &[],
+    about: "one-pass SGD, steps min{1/β, 2/(λt)}, playing the average: what to use first among those with constants",
+    needs: Needs { beta: true, lambda: true, ..NONE },
+    theorem: "none",
+    bounds: no_bounds,
+    build: |o| {
+        let (c, cap) = (o.curvature()?, o.settings.cap.unwrap_or(Cap::InverseBeta));
+        Ok(Box::new(sgd(o.task, c, cap)?))
+    },
+};
+
+/// [`ogd`] with 1/(λt) in the registry.
+pub static OGD: Entry = Entry {
+    name: "ogd",
+    paper: "online gradient descent (Garber, Korcia, Levy)",
+    aliases: &["ogd:1"],
+    about: "online gradient descent, steps 1/(λt)",
+    needs: Needs { beta: true, lambda: true, ..NONE },
+    theorem: "Garber et al., no constants",
+    bounds: no_bounds,
+    build: |o| {
+        let lambda = o.lambda()?;
+        Ok(Box::new(ogd(o.task, lambda, 1.0)?))
+    },
+};
+
+/// [`ogd`] with 2/(λt) in the registry.
+pub static OGD_2: Entry = Entry {
+    name: "ogd-2",
+    paper: "",
+    aliases: &["ogd:2"],
+    about: "online gradient descent, steps 2/(λt)",
+    needs: Needs { beta: true, lambda: true, ..NONE },
+    theorem: "Garber et al., no constants",
+    bounds: no_bounds,
+    build: |o| {
+        let lambda = o.lambda()?;
+        Ok(Box::new(ogd(o.task, lambda, 2.0)?.named("ogd-2")))
+    },
+};
+
+/// [`sgd_with_replacement`] in the registry.
+pub static WITH_REPLACEMENT: Entry = Entry {
+    name: "sgd-with-replacement",
+    paper: "SGD on i.i.d. rows",
+    aliases: &["iid"],
+    about: "SGD on rows drawn with replacement: the i.i.d. reference",
+    needs: Needs { beta: true, lambda: true, replacement: true, ..NONE },
+    theorem: "the classical one, on i.i.d. rows",
+    bounds: no_bounds,
+    build: |o| {
+        let c = o.curvature()?;
+        Ok(Box::new(sgd_with_replacement(o.task, c)?))
+    },
+};

@@ -1,8 +1,9 @@
 //! Beyond the paper: Algorithm 1's draw or the mixture, with the largest steps that are proved.
 
-use super::{Curvature, Sgd, Task, reservoir_sgd_from};
+use super::{Curvature, Entry, NONE, Needs, Sgd, Task, reservoir_sgd_from};
 use crate::draw::{Draw, Draws, Keep, Mixture, Reservoir};
 use crate::error::{Error, Result};
+use crate::guarantee::{self, Constants, Guarantee};
 use crate::loss::Loss;
 use crate::play::Play;
 use crate::step::Steps;
@@ -65,7 +66,7 @@ pub fn provable_from<L: Loss>(
         None => Play::Last,
         Some(gamma) => Play::Average { gamma: Error::positive("γ", gamma)? },
     };
-    Sgd::new(task, draw, Box::new(Steps::Shifted { k: c.l_hat(), lambda: c.lambda() }), play)
+    Ok(Sgd::new(task, draw, Box::new(Steps::Shifted { k: c.l_hat(), lambda: c.lambda() }), play)?.named("provable"))
 }
 
 /// **The mixture estimator** with the steps of Theorem 1: ĝ_t = (1-p)∇f(w_t; z_t) + p∇f(w_t; z_r), p = (t-1)/T, r uniform in
@@ -75,3 +76,57 @@ pub fn provable_from<L: Loss>(
 pub fn mixture_sgd<L: Loss>(task: Task<L>, c: Curvature, horizon: u64, draws: Draws) -> Result<Sgd<L>> {
     reservoir_sgd_from(task, c, horizon, Unbiased::Mixture.draw(horizon, draws, &Keep::Planned)?)
 }
+
+/// Theorems 5 and 6 for steps 1/(L̂ + λ(t-1)).
+fn bounds(c: &Constants, gamma: Option<f64>) -> Vec<Guarantee> {
+    let mut all = vec![guarantee::theorem_5(c, c.l_hat(), gamma), guarantee::theorem_5_recursion(c, c.l_hat(), gamma)];
+    if c.sigma_star.is_some() {
+        all.push(guarantee::theorem_6(c, c.l_hat(), gamma));
+    }
+    all
+}
+
+/// [`provable`], reservoir draw, plain play, in the registry.
+pub static PLAIN: Entry = Entry {
+    name: "provable",
+    paper: "the provable mode (T5, T6)",
+    aliases: &[],
+    about: "Algorithm 1's draw with steps 1/(L̂+λ(t-1)): the sharpest bounds",
+    needs: Needs { beta: true, lambda: true, horizon: true, rows: true, can_double: true, ..NONE },
+    theorem: "T5, T6",
+    bounds: |c, _| bounds(c, None),
+    build: |o| {
+        let (c, horizon, draw) = (o.curvature()?, o.horizon()?, o.draw(Unbiased::Reservoir)?);
+        Ok(Box::new(provable_from(o.task, c, None, horizon, draw)?))
+    },
+};
+
+/// [`provable`], mixture draw, poly3 play, in the registry.
+pub static AVERAGE: Entry = Entry {
+    name: "provable-average",
+    paper: "the provable mode, averaged (T5, T6)",
+    aliases: &[],
+    about: "the provable mode with two gradients a round, playing the average",
+    needs: Needs { beta: true, lambda: true, horizon: true, rows: true, ..NONE },
+    theorem: "T5, T6",
+    bounds: |c, _| bounds(c, Some(3.0)),
+    build: |o| {
+        let (c, horizon, draw) = (o.curvature()?, o.horizon()?, o.draw(Unbiased::Mixture)?);
+        Ok(Box::new(provable_from(o.task, c, Some(3.0), horizon, draw)?.named("provable-average")))
+    },
+};
+
+/// [`mixture_sgd`] in the registry.
+pub static MIXTURE: Entry = Entry {
+    name: "mixture-sgd",
+    paper: "the mixture estimator (T4)",
+    aliases: &["mixture", "mixture_sgd"],
+    about: "the mixture estimator with the steps of Theorem 1",
+    needs: Needs { beta: true, lambda: true, horizon: true, rows: true, ..NONE },
+    theorem: "as Algorithm 1 (T4)",
+    bounds: |c, _| vec![guarantee::theorem_1(c), guarantee::theorem_1_sharp(c)],
+    build: |o| {
+        let (c, horizon, draw) = (o.curvature()?, o.horizon()?, o.draw(Unbiased::Mixture)?);
+        Ok(Box::new(reservoir_sgd_from(o.task, c, horizon, draw)?.named("mixture-sgd")))
+    },
+};

@@ -1,8 +1,9 @@
 //! Algorithm 1, ReservoirSGD.
 
-use super::{Curvature, Sgd, Task};
+use super::{Curvature, Entry, NONE, Needs, Sgd, Task, Unbiased};
 use crate::draw::{Draw, Draws, Reservoir};
 use crate::error::Result;
+use crate::guarantee;
 use crate::loss::Loss;
 use crate::play::Play;
 use crate::step::Steps;
@@ -32,5 +33,20 @@ pub fn reservoir_sgd<L: Loss>(task: Task<L>, c: Curvature, horizon: u64, draws: 
 pub fn reservoir_sgd_from<L: Loss>(task: Task<L>, c: Curvature, horizon: u64, draw: Box<dyn Draw>) -> Result<Sgd<L>> {
     c.check_horizon(horizon)?;
     let steps = Steps::theorem_1(c.beta(), c.lambda(), horizon);
-    Sgd::new(task, draw, Box::new(steps), Play::Last)
+    Ok(Sgd::new(task, draw, Box::new(steps), Play::Last)?.named("reservoir-sgd"))
 }
+
+/// Its line in the registry.
+pub static ENTRY: Entry = Entry {
+    name: "reservoir-sgd",
+    paper: "Algorithm 1",
+    aliases: &["algorithm1", "algorithm-1", "reservoir_sgd"],
+    about: "Algorithm 1 of the paper",
+    needs: Needs { beta: true, lambda: true, horizon: true, rows: true, can_double: true, ..NONE },
+    theorem: "Theorem 1, T1",
+    bounds: |c, _| vec![guarantee::theorem_1(c), guarantee::theorem_1_sharp(c)],
+    build: |o| {
+        let (c, horizon, draw) = (o.curvature()?, o.horizon()?, o.draw(Unbiased::Reservoir)?);
+        Ok(Box::new(reservoir_sgd_from(o.task, c, horizon, draw)?))
+    },
+};

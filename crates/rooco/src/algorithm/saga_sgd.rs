@@ -1,14 +1,17 @@
 //! The mixture with a SAGA table: the best last model, at two gradients a round.
 
+use super::registry::no_bounds;
 use super::sgd::{Task, check_finite};
-use super::{Cap, Curvature, Learner, Played};
+use super::{Cap, Curvature, Entry, Memory, NONE, Needs};
 use crate::domain::Domain;
 use crate::draw::{Draws, Keep, Mixture, Store};
 use crate::error::{Error, Result};
 use crate::gradient::Gradient;
+use crate::learner::{Learner, Played, Save};
 use crate::loss::Loss;
 use crate::point::Point;
-use crate::row::{Features, Row};
+use crate::row::{Features, MAX_FEATURES, Row};
+use crate::rule::Rule;
 use crate::state::State;
 use crate::step::{Schedule, Steps};
 use crate::weights::{Averaging, Seen, Weights};
@@ -45,7 +48,11 @@ pub struct SagaSgd<L> {
     table: Table,
     g: Gradient,
     g_past: Gradient,
+    max_features: usize,
 }
+
+/// Whose state it is.
+const NAME: &str = "saga-sgd";
 
 /// a_1..a_t: the last gradient of each row.
 #[derive(Default)]
@@ -133,6 +140,7 @@ pub fn saga_sgd_from<L: Loss>(
         g_past: Gradient::new(outputs),
         loss,
         domain,
+        max_features: MAX_FEATURES,
     })
 }
 
@@ -146,6 +154,7 @@ impl<L: Loss> Learner for SagaSgd<L> {
         if t > horizon {
             return Err(Error::HorizonExceeded { horizon });
         }
+        z.x.check(t, self.max_features)?;
         let features = self.loss.features(z.x);
         if let Some(d) = self.domain.dim().filter(|&d| features * self.loss.outputs() > d) {
             return Err(Error::Dimension { what: format!("row {t}"), expected: d, found: features });
@@ -187,10 +196,6 @@ impl<L: Loss> Learner for SagaSgd<L> {
         Ok(Played { t, loss })
     }
 
-    fn played(&self) -> Vec<f64> {
-        self.w.level(1).to_vec()
-    }
-
     fn rounds(&self) -> u64 {
         self.t
     }
@@ -199,9 +204,23 @@ impl<L: Loss> Learner for SagaSgd<L> {
         self.w.outputs()
     }
 
+    fn rule(&self) -> Rule {
+        Rule::plain(self.w.level(1).to_vec(), self.outputs())
+    }
+
+    fn played(&self) -> Option<Vec<f64>> {
+        Some(self.w.level(1).to_vec())
+    }
+
+    fn set_max_features(&mut self, limit: usize) {
+        self.max_features = limit;
+    }
+}
+
+impl<L: Loss> Save for SagaSgd<L> {
     fn save(&self) -> State {
-        let mut s = State::default();
-        s.put_u64("rounds", [self.t]);
+        let mut s = State::of(NAME);
+        s.put_count("rounds", self.t);
         s.put_all("w.", self.w.save());
         s.put_all("past.", self.store.save(self.t));
         s.put_f64("along_x", self.table.along_x.clone());
@@ -211,7 +230,8 @@ impl<L: Loss> Learner for SagaSgd<L> {
     }
 
     fn load(&mut self, state: &State) -> Result<()> {
-        let t = state.counter("rounds")?;
+        state.expect(NAME)?;
+        let t = state.count("rounds")?;
         let horizon = self.store.replays().horizon();
         if t > horizon {
             return Err(Error::HorizonExceeded { horizon });
@@ -232,3 +252,19 @@ impl<L: Loss> Learner for SagaSgd<L> {
         self.store.checkpointed()
     }
 }
+
+/// Its line in the registry.
+pub static ENTRY: Entry = Entry {
+    name: NAME,
+    paper: "SAGA on the mixture",
+    aliases: &["saga:invbeta"],
+    about: "the mixture with a table of past gradients, playing the average: the best last model",
+    needs: Needs { beta: true, lambda: true, horizon: true, rows: true, ..NONE },
+    theorem: "none",
+    bounds: no_bounds,
+    build: |o| {
+        let Memory::Keep(keep) = &o.settings.memory else { return Err(o.settings.memory.refused()) };
+        let (c, horizon, cap) = (o.curvature()?, o.horizon()?, o.settings.cap.unwrap_or(Cap::InverseBeta));
+        Ok(Box::new(saga_sgd_from(o.task, c, cap, horizon, Draws::seeded(o.settings.seed), keep)?))
+    },
+};

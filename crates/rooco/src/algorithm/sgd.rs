@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use super::{Learner, Played};
 use crate::domain::Domain;
 use crate::draw::{Draw, Drawn};
 use crate::error::{Error, Result};
 use crate::gradient::{Gradient, add_fixed};
+use crate::learner::{Learner, Played, Save};
 use crate::loss::Loss;
 use crate::play::Play;
 use crate::point::Point;
-use crate::row::{Features, Row};
+use crate::row::{Features, MAX_FEATURES, Row};
+use crate::rule::Rule;
 use crate::state::State;
 use crate::step::Schedule;
 use crate::weights::{Seen, Weights};
@@ -81,6 +82,14 @@ impl<L: Loss> Task<L> {
         self.domain.as_ref()
     }
 
+    /// The same with a loss that is chosen at run time, as the registry takes it.
+    pub fn erased(self) -> Task<Box<dyn Loss>>
+    where
+        L: 'static,
+    {
+        Task { loss: Box::new(self.loss), domain: self.domain, w1: self.w1, pull: self.pull }
+    }
+
     /// The task and the α of its pull towards the origin, for algorithms that take no other regulariser.
     pub(super) fn plain(self) -> Result<(Self, f64)> {
         match self.pull {
@@ -138,6 +147,8 @@ pub struct Sgd<L> {
     g: Gradient,
     g_past: Gradient,
     last: Round,
+    name: &'static str,
+    max_features: usize,
 }
 
 impl<L: Loss> Sgd<L> {
@@ -181,7 +192,15 @@ impl<L: Loss> Sgd<L> {
             t: 0,
             horizon,
             last: Round { eta: 0.0, j: 0 },
+            name: "sgd of one's own",
+            max_features: MAX_FEATURES,
         })
+    }
+
+    /// The name of the algorithm that was assembled: a saved state of another one is refused.
+    pub fn named(mut self, name: &'static str) -> Self {
+        self.name = name;
+        self
     }
 
     /// Refuses rows beyond T, for algorithms whose steps depend on T although their draw does not.
@@ -231,6 +250,7 @@ impl<L: Loss> Learner for Sgd<L> {
         if let Some(horizon) = self.horizon.filter(|&horizon| t > horizon) {
             return Err(Error::HorizonExceeded { horizon });
         }
+        z.x.check(t, self.max_features)?;
         let features = self.loss.features(z.x);
         if self.fixed_dim && features * self.loss.outputs() > self.w.dim() {
             return Err(Error::Dimension {
@@ -309,10 +329,6 @@ impl<L: Loss> Learner for Sgd<L> {
         Ok(Played { t, loss })
     }
 
-    fn played(&self) -> Vec<f64> {
-        self.point().to_vec()
-    }
-
     fn rounds(&self) -> u64 {
         self.t
     }
@@ -321,18 +337,33 @@ impl<L: Loss> Learner for Sgd<L> {
         self.w.outputs()
     }
 
+    fn rule(&self) -> Rule {
+        Rule::plain(self.point().to_vec(), self.outputs())
+    }
+
+    fn played(&self) -> Option<Vec<f64>> {
+        Some(self.point().to_vec())
+    }
+
+    fn set_max_features(&mut self, limit: usize) {
+        self.max_features = limit;
+    }
+}
+
+impl<L: Loss> Save for Sgd<L> {
     fn save(&self) -> State {
-        let mut s = State::default();
-        s.put_u64("rounds", [self.t]);
+        let mut s = State::of(self.name);
+        s.put_count("rounds", self.t);
         s.put_all("w.", self.w.save());
         s.put_all("draw.", self.draw.save());
         s
     }
 
     fn load(&mut self, state: &State) -> Result<()> {
+        state.expect(self.name)?;
         self.w.load(&state.part("w."))?;
         self.draw.load(&state.part("draw."))?;
-        self.t = state.counter("rounds")?;
+        self.t = state.count("rounds")?;
         Ok(())
     }
 

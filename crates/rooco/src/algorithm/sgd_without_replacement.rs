@@ -1,8 +1,9 @@
 //! Algorithm 2, SGD without replacement.
 
-use super::{Curvature, Sgd, Task};
+use super::{Curvature, Entry, NONE, Needs, Sgd, Task};
 use crate::draw::Fresh;
 use crate::error::{Error, Result};
+use crate::guarantee;
 use crate::loss::Loss;
 use crate::play::Play;
 use crate::step::Steps;
@@ -28,10 +29,25 @@ pub fn sgd_without_replacement<L: Loss>(task: Task<L>, c: Curvature, horizon: u6
     }
     let steps = Steps::paper(c.beta(), c.lambda() / 2.0);
     let tau = tau(horizon, c.kappa());
-    Ok(Sgd::new(task, Box::new(Fresh), Box::new(steps), Play::Freeze { tau })?.until(horizon))
+    Ok(Sgd::new(task, Box::new(Fresh), Box::new(steps), Play::Freeze { tau })?.until(horizon).named("sgd-without-replacement"))
 }
 
 /// τ = ⌈T/(2κ)⌉: w̄ uses τ-1 < T/2κ rows, which the stability corollary needs, and 1/τ ≤ 2κ/T, which the theorem needs.
 pub fn tau(horizon: u64, kappa: f64) -> u64 {
     ((horizon as f64 / (2.0 * kappa)).ceil() as u64).clamp(1, horizon)
 }
+
+/// Its line in the registry.
+pub static ENTRY: Entry = Entry {
+    name: "sgd-without-replacement",
+    paper: "Algorithm 2",
+    aliases: &["algorithm2", "algorithm-2", "sgd_without_replacement", "sgd_wor"],
+    about: "Algorithm 2 of the paper: no past rows, stops learning at T/2κ",
+    needs: Needs { beta: true, lambda: true, horizon: true, ..NONE },
+    theorem: "Theorem 2",
+    bounds: |c, _| vec![guarantee::theorem_2(c), guarantee::theorem_2_new_proof(c)],
+    build: |o| {
+        let (c, horizon) = (o.curvature()?, o.horizon()?);
+        Ok(Box::new(sgd_without_replacement(o.task, c, horizon)?))
+    },
+};

@@ -98,6 +98,11 @@ pub trait Domain: Send + Sync {
         None
     }
 
+    /// True for ℝᵈ: there is nothing to keep to.
+    fn is_whole_space(&self) -> bool {
+        false
+    }
+
     /// A short name for reports: `ball of radius 2`.
     fn name(&self) -> String;
 }

@@ -28,6 +28,9 @@ impl Domain for WholeSpace {
         let r = if x.values().iter().any(|&v| v != 0.0) { f64::INFINITY } else { 0.0 };
         Interval { lo: -r, hi: r }
     }
+    fn is_whole_space(&self) -> bool {
+        true
+    }
     fn name(&self) -> String {
         "the whole space".into()
     }

@@ -110,7 +110,7 @@ pub(super) fn save(rounds: u64, store: &dyn Store) -> State {
 
 /// The round to go on after.
 pub(super) fn load(store: &mut dyn Store, state: &State) -> Result<u64> {
-    let (rounds, horizon) = (state.counter("rounds")?, store.replays().horizon());
+    let (rounds, horizon) = (state.count("rounds")?, store.replays().horizon());
     if rounds > horizon {
         return Err(Error::HorizonExceeded { horizon });
     }

@@ -94,7 +94,7 @@ impl Draw for Sample {
     }
 
     fn load(&mut self, state: &State) -> Result<()> {
-        let (rounds, round, rows) = (state.counter("rounds")?, state.u64("round")?, Past::load(&state.part("past."))?);
+        let (rounds, round, rows) = (state.count("rounds")?, state.u64("round")?, Past::load(&state.part("past."))?);
         if rounds > self.horizon || round.len() != rows.len() || rows.len() as u64 != rounds.min(self.size as u64) {
             return Err(Error::Unsupported(
                 "the saved sample has another size: it belongs to other settings, or is damaged".into(),

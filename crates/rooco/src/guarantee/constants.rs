@@ -4,22 +4,38 @@ use std::fmt;
 
 use super::{Condition, short};
 
-/// Where a constant came from. Only an estimate weakens what is printed.
+/// Where a constant came from. What is not certain turns a bound into an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Stated by the user, who vouches for it.
     Given,
     /// A valid bound computed from all rows.
     Computed,
-    /// Read off a part of the rows, or measured: it may be wrong, and then so is the bound.
+    /// Read off so many of the first rows: later ones may go beyond it.
+    FirstRows(u64),
+    /// Computed from all rows, where some of them are held out: it is not that of the rows that are learned from.
+    WithHeldOut,
+    /// A small number that is safe for the steps, in place of one that nothing shows to be positive.
+    Assumed,
+    /// Measured: it may be wrong, and then so is the bound.
     Estimated,
+}
+
+impl Source {
+    /// True if a bound computed from it is a promise.
+    pub fn is_certain(self) -> bool {
+        matches!(self, Source::Given | Source::Computed)
+    }
 }
 
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Source::Given => "given",
-            Source::Computed => "computed from all rows",
+            Source::Computed => "from all rows",
+            Source::FirstRows(n) => return write!(f, "from the first {n} rows"),
+            Source::WithHeldOut => "from all rows, held-out ones included",
+            Source::Assumed => "assumed",
             Source::Estimated => "estimated",
         })
     }
@@ -52,15 +68,8 @@ impl Constant {
 
     /// A number made of several constants is as good as the weakest of them.
     pub fn derived(value: f64, from: &[Constant]) -> Self {
-        let any = |s| from.iter().any(|c| c.source == s);
-        let source = if any(Source::Estimated) {
-            Source::Estimated
-        } else if any(Source::Computed) {
-            Source::Computed
-        } else {
-            Source::Given
-        };
-        Constant { value, source }
+        let weakest = from.iter().find(|c| !c.source.is_certain()).or(from.iter().find(|c| c.source == Source::Computed));
+        Constant { value, source: weakest.map_or(Source::Given, |c| c.source) }
     }
 }
 

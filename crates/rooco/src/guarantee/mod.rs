@@ -27,6 +27,7 @@ mod constants;
 mod convex;
 mod fresh;
 mod paper;
+mod promise;
 mod provable;
 mod sharper;
 pub mod stability;
@@ -42,6 +43,7 @@ pub use fresh::{
     Minorants, SecondMinorants, best_q_7b, n0_7b, theorem_7a, theorem_7a_closed, theorem_7b, theorem_7c, theorem_7d,
 };
 pub use paper::{theorem_1, theorem_2, theorem_2_new_proof};
+pub use promise::{NoTheorem, Obstacle, Promise, Repair};
 pub use provable::{NoiseRecursion, RECURSION_LIMIT, averaging_factor, theorem_5, theorem_5_recursion, theorem_6};
 pub use sharper::{theorem_1_repaired_steps, theorem_1_sharp};
 
@@ -176,7 +178,7 @@ impl Draft<'_> {
         let mut assumes: Vec<&'static str> = Vec::new();
         let mut add = |list: &[(&'static str, Constant)]| {
             for (name, constant) in list {
-                if constant.source == Source::Estimated && !assumes.contains(name) {
+                if !constant.source.is_certain() && !assumes.contains(name) {
                     assumes.push(name);
                 }
             }

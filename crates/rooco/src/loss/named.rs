@@ -134,6 +134,21 @@ impl Base {
     pub fn has_probabilities(&self) -> bool {
         matches!(self, Base::Logistic | Base::Softmax { .. })
     }
+
+    /// Turns scores into predictions, in place: the one rule that every interface uses. Numbers and the scores of hinge losses stay as they
+    /// are; the logistic loss gives the probability of the positive class, softmax that of each class.
+    pub fn predictions(&self, scores: &mut [f64]) {
+        match (self, &mut *scores) {
+            (Base::Logistic, [score]) => *score = 1.0 / (1.0 + (-*score).exp()),
+            (Base::Softmax { .. }, scores) => {
+                let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                scores.iter_mut().for_each(|s| *s = (*s - top).exp());
+                let sum: f64 = scores.iter().sum();
+                scores.iter_mut().for_each(|s| *s /= sum);
+            }
+            _ => {}
+        }
+    }
 }
 
 impl fmt::Display for Base {

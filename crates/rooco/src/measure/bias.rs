@@ -2,9 +2,10 @@
 
 use super::stability::grown;
 use super::{Estimate, trial};
-use crate::algorithm::{Learner, Sgd};
+use crate::algorithm::Sgd;
 use crate::error::{Error, Result};
 use crate::kernel::dot;
+use crate::learner::Learner;
 use crate::loss::Loss;
 use crate::problem::Problem;
 

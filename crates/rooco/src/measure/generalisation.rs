@@ -19,7 +19,7 @@ pub fn generalisation<L: Loss>(problem: &Problem<L>, make: &Make<'_>, m: usize, 
         let (order, xi) = trial(seed, k, problem.len());
         let mut learner = make(xi)?;
         feed(problem, learner.as_mut(), order[..m].iter().copied())?;
-        let w = grown(learner.played(), problem.dim());
+        let w = grown(learner.point()?, problem.dim());
         let mean = |rows: &[u32]| rows.iter().map(|&t| problem.loss_at(&w, t as usize)).sum::<f64>() / rows.len() as f64;
         estimate.add(mean(&order[m..]) - mean(&order[..m]));
     }

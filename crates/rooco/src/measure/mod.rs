@@ -23,8 +23,8 @@ pub use generalisation::generalisation;
 pub use regret::{Regret, regret};
 pub use stability::{Stability, stability};
 
-use crate::algorithm::Learner;
 use crate::error::{Error, Result};
+use crate::learner::Learner;
 use crate::loss::Loss;
 use crate::problem::Problem;
 use crate::rng::{Purpose, Random};

@@ -1,7 +1,7 @@
 //! The regret that a learner really had.
 
-use crate::algorithm::Learner;
 use crate::error::{Error, Result};
+use crate::learner::Learner;
 use crate::loss::Loss;
 use crate::minimise::Minimum;
 use crate::problem::Problem;

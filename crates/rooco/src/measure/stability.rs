@@ -62,7 +62,7 @@ pub fn stability<L: Loss>(
         let play = |rows: &[u32]| -> Result<Vec<f64>> {
             let mut learner = make(xi)?;
             feed(problem, learner.as_mut(), rows.iter().copied())?;
-            Ok(grown(learner.played(), problem.dim()))
+            Ok(grown(learner.point()?, problem.dim()))
         };
         let w = play(&order[..m])?;
         let loss = problem.loss_at(&w, outside as usize);

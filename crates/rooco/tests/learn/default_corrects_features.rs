@@ -3,7 +3,7 @@
 use rooco::algorithm::{Auto, AutoLoss, CorrectedFeatures};
 use rooco::loss::Squared;
 use rooco::rng::{Purpose, Random};
-use rooco::{Learner, Row};
+use rooco::{Learner, Row, Save};
 
 const D: usize = 5;
 const TRUTH: [f64; D] = [2.0, -1.0, 0.5, 0.0, 3.0];
@@ -28,7 +28,7 @@ const UNIT: [f64; D] = [1.0, 1000.0, 1.0, 0.01, 1.0];
 
 /// ‖w - truth‖² of what is learned, without the intercept (part of it is in the offset).
 fn error(learner: &dyn Learner) -> f64 {
-    let w = learner.played();
+    let w = learner.rule().weights;
     (0..D - 1).map(|i| (w[i] * UNIT[i] - TRUTH[i]).powi(2)).sum()
 }
 

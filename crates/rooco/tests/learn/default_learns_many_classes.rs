@@ -2,7 +2,7 @@
 
 use rooco::algorithm::AutoClasses;
 use rooco::rng::{Purpose, Random};
-use rooco::{Features, Learner, Row};
+use rooco::{Features, Learner, Row, Save};
 
 const D: usize = 21;
 
@@ -128,7 +128,7 @@ fn l2_shrinks() {
         let mut learner = AutoClasses::new(3).unwrap().with_l2(l2).unwrap();
         train.iter().for_each(|(x, y)| assert!(learner.observe(Row::dense(x, *y)).unwrap().loss.is_finite()));
         // In units of the features.
-        learner.played().iter().enumerate().map(|(j, w)| (w * 10f64.powi((j / 3) as i32 % 7 - 3)).powi(2)).sum::<f64>()
+        learner.rule().weights.iter().enumerate().map(|(j, w)| (w * 10f64.powi((j / 3) as i32 % 7 - 3)).powi(2)).sum::<f64>()
     };
     let sizes = [0.0, 1e-3, 1.0, 1e6].map(size);
     assert!(sizes.windows(2).all(|s| s[1] < s[0]), "{sizes:?}");

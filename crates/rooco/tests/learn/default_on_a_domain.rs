@@ -4,7 +4,7 @@ use rooco::algorithm::{AutoClassesProjected, AutoProjected, CorrectedFeatures};
 use rooco::domain::{self, Domain};
 use rooco::loss::{Logistic, Squared};
 use rooco::rng::{Purpose, Random};
-use rooco::{Learner, Row};
+use rooco::{Learner, Row, Save};
 
 const D: usize = 6;
 
@@ -52,10 +52,10 @@ fn it_plays_in_w_and_comes_close_to_the_best_point_of_w() {
         for (t, (x, y)) in all.iter().enumerate() {
             learner.observe(Row::dense(x, *y)).unwrap();
             if t % 500 == 0 {
-                assert!(domain.distance(&learner.played()) < 1e-6, "{text} at row {t}");
+                assert!(domain.distance(&learner.point().unwrap()) < 1e-6, "{text} at row {t}");
             }
         }
-        let found = mean_loss(&all, &learner.played());
+        let found = mean_loss(&all, &learner.point().unwrap());
         assert!(found < 1.02 * target, "{text}: {found}, the best in W {target}");
     }
 }
@@ -70,7 +70,7 @@ fn neither_weights_nor_targets_have_a_unit_and_signed_rows_do_no_harm() {
             let s = if negative && t % 4 == 3 { -0.5 } else { 1.0 };
             learner.observe(Row::dense(x, unit_y * y).weighted(s * unit_s)).unwrap();
         }
-        learner.played().iter().map(|w| w / unit_y).collect::<Vec<f64>>()
+        learner.point().unwrap().iter().map(|w| w / unit_y).collect::<Vec<f64>>()
     };
     let base = run(1.0, 1.0, false);
     for (unit_y, unit_s) in [(1000.0, 1.0), (1.0, 1e-6)] {
@@ -155,9 +155,9 @@ fn k_classes_share_one_domain_and_come_close_to_its_best_point() {
             let mut learner = learner.with_randomised_response(rate).unwrap();
             for (t, (x, _, shown)) in all.iter().enumerate() {
                 learner.observe(Row::dense(x, *shown)).unwrap();
-                assert!(t % 1000 != 0 || domain.distance(&learner.played()) < 1e-6, "{text} at row {t}");
+                assert!(t % 1000 != 0 || domain.distance(&learner.point().unwrap()) < 1e-6, "{text} at row {t}");
             }
-            let found = mean_softmax(&all, &learner.played());
+            let found = mean_softmax(&all, &learner.point().unwrap());
             assert!(found < 1.02 * target, "{text}, rate {rate}: {found}, the best in W {target}");
             let (mut scores, model) = ([0.0; K], learner.rule());
             learner.scores(Row::dense(&all[0].0, 0.0).x, &mut scores);
@@ -186,7 +186,7 @@ fn corrected_features_on_a_domain_come_close_to_the_best_point_for_the_true_feat
             plain.observe(Row::dense(&measured, *y)).unwrap();
             gaps.observe(Row::dense(&present, *y)).unwrap();
         }
-        let [noisy, gaps, plain] = [noisy.played(), gaps.played(), plain.played()].map(|w| {
+        let [noisy, gaps, plain] = [noisy.point().unwrap(), gaps.point().unwrap(), plain.point().unwrap()].map(|w| {
             assert!(domain.distance(&w) < 1e-6, "{text}");
             mean_loss(&all, &w) / target
         });

@@ -1,10 +1,10 @@
 //! Save + resume = uninterrupted, bit for bit, and the written-out model predicts exactly what the learner predicts.
 
 use super::default_support::{Kind, Stream, generate, learn_all};
-use rooco::Learner;
 use rooco::algorithm::{Auto, AutoLoss};
 use rooco::loss::{Logistic, Squared};
 use rooco::rng::{Purpose, Random};
+use rooco::{Learner, Save};
 
 fn check<P: AutoLoss + Clone>(loss: P, stream: &Stream, seed: u64) {
     let mut whole = Auto::new(loss.clone());

@@ -4,7 +4,7 @@ use super::default_support::{Kind, Stream, constant, generate, generate_split, h
 use rooco::algorithm::Auto;
 use rooco::loss::{Logistic, NoisyLabels, PositiveUnlabelled, Squared};
 use rooco::rng::{Purpose, Random};
-use rooco::{Features, Learner, Row};
+use rooco::{Features, Learner, Row, Save};
 
 /// A mean-filled standardised column starts with rounding noise, then shows values of order one.
 #[test]
@@ -261,5 +261,5 @@ fn new_features_may_arrive_at_any_time() {
         let y = if t % 2 == 0 { 1.0 } else { -1.0 };
         learner.observe(Row::sparse(&[t, 5000], &[y, 1.0], y)).unwrap();
     }
-    assert_eq!(learner.played().len(), 5001);
+    assert_eq!(learner.rule().weights.len(), 5001);
 }

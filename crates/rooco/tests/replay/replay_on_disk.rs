@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rooco::draw::{Draw, Draws, Mixture, Reservoir};
 use rooco::rng::{Purpose, Random};
-use rooco::{Learner, Row};
+use rooco::{Learner, Row, Save};
 
 /// The least that the store takes: many small blocks, cut again and again.
 const TINY: usize = 64 << 10;

@@ -3,7 +3,7 @@
 use super::replay_common::*;
 use rooco::draw::{Doubling, Draw, Drawn, Draws, Fresh, Reservoir, Sample};
 use rooco::rng::{Purpose, Random};
-use rooco::{Learner, Row};
+use rooco::{Row, Save};
 
 #[test]
 fn an_empty_sample_is_the_fresh_draw_and_a_full_one_is_algorithm_1() {

@@ -25,12 +25,17 @@ pub fn run(seed: u64, out: &mut impl Write) -> Result<()> {
     writeln!(out, "   Bounds hold in expectation over the order; G·D·T = {}.\n", words::short(c.trivial()))?;
     let l_hat = c.l_hat();
     let rows: [(&str, &str, Option<Guarantee>, Option<Guarantee>); 7] = [
-        ("Algorithm 1 (ReservoirSGD)", "algorithm1", Some(guarantee::theorem_1(c)), Some(guarantee::theorem_1_sharp(c))),
-        ("Algorithm 2 (freezes at T/2κ)", "algorithm2", Some(guarantee::theorem_2(c)), Some(guarantee::theorem_2_new_proof(c))),
-        ("Algorithm 2' (freezes at T/κ)", "algorithm2prime", None, Some(guarantee::theorem_7a(c))),
+        ("Algorithm 1 (ReservoirSGD)", "reservoir-sgd", Some(guarantee::theorem_1(c)), Some(guarantee::theorem_1_sharp(c))),
+        (
+            "Algorithm 2 (freezes at T/2κ)",
+            "sgd-without-replacement",
+            Some(guarantee::theorem_2(c)),
+            Some(guarantee::theorem_2_new_proof(c)),
+        ),
+        ("Algorithm 2' (freezes at T/κ)", "algorithm-2-prime", None, Some(guarantee::theorem_7a(c))),
         ("provable mode, plain", "provable", None, Some(guarantee::theorem_6(c, l_hat, None))),
         ("provable mode, averaged", "provable:poly3", None, Some(guarantee::theorem_6(c, l_hat, Some(3.0)))),
-        ("OGD 1/(λt)", "ogd:1", None, None),
+        ("OGD 1/(λt)", "ogd", None, None),
         ("SGD, cap 1/β, averaged", "fresh:invbeta:poly3", None, None),
     ];
     let mut table = Table::new(["algorithm", "measured regret", "bound as printed", "best proved bound"]);

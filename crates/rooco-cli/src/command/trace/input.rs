@@ -1,32 +1,14 @@
 //! Reads and checks a problem file; every complaint names the field.
 
 use anyhow::{Context, Result, bail, ensure};
+use rooco::algorithm::Algorithm;
 use rooco::domain::{Ball, Cuboid};
 use rooco::loss::{ErrorsInVariables, Linear, Logistic, Noise, NoisyLabels, Quadratic, Ridge};
 use rooco::{Domain, Loss, Row};
 use serde_json::Value;
 
-/// The algorithms that a trace can run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    ReservoirSgd,
-    SgdWor,
-    Ogd,
-    MixtureSgd,
-}
-
-impl Algorithm {
-    const ALL: [Algorithm; 4] = [Algorithm::ReservoirSgd, Algorithm::SgdWor, Algorithm::Ogd, Algorithm::MixtureSgd];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Algorithm::ReservoirSgd => "reservoir_sgd",
-            Algorithm::SgdWor => "sgd_wor",
-            Algorithm::Ogd => "ogd",
-            Algorithm::MixtureSgd => "mixture_sgd",
-        }
-    }
-}
+/// The algorithms that a trace can run: those whose draws and steps are all in the problem file.
+const ALGORITHMS: [&str; 4] = ["reservoir-sgd", "sgd-without-replacement", "ogd", "mixture-sgd"];
 
 /// One row, owned.
 pub struct OwnedRow {
@@ -147,10 +129,11 @@ impl Input {
         }
         let w1 = f.numbers("w1", d)?;
         let algorithm = f.get("algorithm")?;
-        let algorithm = Algorithm::ALL
-            .into_iter()
-            .find(|a| algorithm.as_str() == Some(a.name()))
-            .with_context(|| format!("algorithm: {algorithm} is none of reservoir_sgd, sgd_wor, ogd, mixture_sgd"))?;
+        let algorithm = algorithm
+            .as_str()
+            .and_then(|name| Algorithm::parse(name).ok())
+            .filter(|a| ALGORITHMS.contains(&a.name))
+            .with_context(|| format!("algorithm: {algorithm} is none of {}", ALGORITHMS.join(", ")))?;
         let regularised = match f.find("regularised") {
             None => false,
             Some(v) => v.as_bool().context("regularised: must be true or false")?,
@@ -197,8 +180,8 @@ impl Input {
 
     /// α: given, or the corollary's.
     pub fn alpha(&self, horizon: u64) -> f64 {
-        self.alpha.unwrap_or_else(|| match self.algorithm {
-            Algorithm::SgdWor => rooco::guarantee::corollary_alpha_fresh(horizon),
+        self.alpha.unwrap_or_else(|| match self.algorithm.name {
+            "sgd-without-replacement" => rooco::guarantee::corollary_alpha_fresh(horizon),
             _ => rooco::guarantee::corollary_alpha_reservoir(horizon),
         })
     }

@@ -7,7 +7,7 @@ mod input;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use rooco::algorithm::{self, Curvature, Regulariser, Sgd, Task};
+use rooco::algorithm::{self, Curvature, Regulariser, Settings, Sgd, Task};
 use rooco::draw::{Draws, Past};
 use rooco::guarantee::{self, Constant, Constants, Guarantee};
 use rooco::minimise::minimise;
@@ -16,13 +16,13 @@ use rooco::{Learner, Loss};
 use serde_json::{Value, json};
 
 use crate::exit::Outcome;
-use input::{Algorithm, Input};
+use input::Input;
 
 /// Run one small explicit problem with a given order and given draws, and print every number as JSON.
 ///
 /// Fields of the problem file: name, T, d, loss (quadratic: A, b; eiv: x, y, sigma2; noisy_logistic: x, y, rho_plus, rho_minus,
 /// ridge), domain ({"kind":"ball","radius":r} or {"kind":"box","lo":[..],"hi":[..]}), order (0-based row of each round),
-/// draws_u (u_t in 1..T), w1, w0, beta, lambda, G, D, algorithm (reservoir_sgd, sgd_wor, ogd, mixture_sgd), regularised, alpha.
+/// draws_u (u_t in 1..T), w1, w0, beta, lambda, G, D, algorithm (reservoir-sgd, sgd-without-replacement, ogd, mixture-sgd, or an alias of these), regularised, alpha.
 /// Unknown fields are ignored. docs/trace.md has an example.
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -51,7 +51,7 @@ fn trace(input: &Input) -> Result<Value> {
     let mut learner = learner(input, horizon)?;
     let (mut eta, mut j, mut w, mut losses) = (vec![], vec![], vec![], vec![]);
     for (t, &z) in input.order.iter().enumerate() {
-        w.push(learner.played());
+        w.push(learner.point()?);
         losses.push(learner.observe(input.rows[z].view())?.loss);
         let round = learner.last_round();
         eta.push(round.eta);
@@ -68,13 +68,13 @@ fn trace(input: &Input) -> Result<Value> {
     let alpha = input.regularised.then(|| input.alpha(horizon));
     Ok(json!({
         "name": input.name,
-        "algorithm": input.algorithm.name(),
+        "algorithm": input.algorithm.name,
         "eta": eta,
         "j": j,
         "w": w,
         "loss": losses,
         "cumulative_loss": total,
-        "tau": (input.algorithm == Algorithm::SgdWor).then(|| tau(input, horizon)),
+        "tau": (input.algorithm.name == "sgd-without-replacement").then(|| tau(input, horizon)),
         "alpha": alpha,
         "w_star": minimum.w,
         "F_star": minimum.value,
@@ -107,18 +107,18 @@ fn learner(input: &Input, horizon: u64) -> Result<Sgd<Box<dyn Loss>>> {
     };
     let task = Task::boxed(input.loss(), input.domain()).start_at(input.w1.clone()).context("w1")?;
     let r = || Regulariser { alpha: Some(input.alpha(horizon)), w0: Some(input.w0.clone()) };
-    Ok(match (input.algorithm, input.regularised) {
-        (Algorithm::ReservoirSgd, false) => algorithm::reservoir_sgd(task, curvature(input, horizon)?, horizon, draws()?)?,
-        (Algorithm::ReservoirSgd, true) => algorithm::convex_reservoir_sgd(task, input.beta, r(), horizon, draws()?)?,
-        (Algorithm::SgdWor, false) => algorithm::sgd_without_replacement(task, curvature(input, horizon)?, horizon)?,
-        (Algorithm::SgdWor, true) => algorithm::convex_sgd_without_replacement(task, input.beta, r(), horizon)?,
-        (Algorithm::MixtureSgd, false) => algorithm::mixture_sgd(task, curvature(input, horizon)?, horizon, draws()?)?,
-        (Algorithm::MixtureSgd, true) => {
+    Ok(match (input.algorithm.name, input.regularised) {
+        ("reservoir-sgd", false) => algorithm::reservoir_sgd(task, curvature(input, horizon)?, horizon, draws()?)?,
+        ("reservoir-sgd", true) => algorithm::convex_reservoir_sgd(task, input.beta, r(), horizon, draws()?)?,
+        ("sgd-without-replacement", false) => algorithm::sgd_without_replacement(task, curvature(input, horizon)?, horizon)?,
+        ("sgd-without-replacement", true) => algorithm::convex_sgd_without_replacement(task, input.beta, r(), horizon)?,
+        ("mixture-sgd", false) => algorithm::mixture_sgd(task, curvature(input, horizon)?, horizon, draws()?)?,
+        ("mixture-sgd", true) => {
             let task = task.regularised(algorithm::Pull { alpha: input.alpha(horizon), w0: Some(input.w0.clone().into()) })?;
             algorithm::mixture_sgd(task, curvature(input, horizon)?, horizon, draws()?)?
         }
-        (Algorithm::Ogd, false) => algorithm::ogd(task, input.lambda, 1.0)?,
-        (Algorithm::Ogd, true) => {
+        ("ogd", false) => algorithm::ogd(task, input.lambda, 1.0)?,
+        (_, _) => {
             let alpha = input.alpha(horizon);
             let task = task.regularised(algorithm::Pull { alpha, w0: Some(input.w0.clone().into()) })?;
             algorithm::ogd(task, alpha, 1.0)?
@@ -136,21 +136,15 @@ fn bounds(input: &Input, horizon: u64) -> (Option<Guarantee>, Guarantee) {
     };
     if input.regularised {
         let r = guarantee::Regularised::around_any_point(&c, input.alpha(horizon));
-        let printed = match input.algorithm {
-            Algorithm::ReservoirSgd | Algorithm::MixtureSgd => Some(guarantee::corollary_reservoir(&c, &r)),
-            Algorithm::SgdWor => Some(guarantee::corollary_fresh(&c, &r)),
-            Algorithm::Ogd => None,
+        let printed = match input.algorithm.name {
+            "ogd" => None,
+            "sgd-without-replacement" => Some(guarantee::corollary_fresh(&c, &r)),
+            _ => Some(guarantee::corollary_reservoir(&c, &r)),
         };
         let sharp = best(printed.clone().into_iter().collect());
         return (printed, sharp);
     }
-    match input.algorithm {
-        Algorithm::ReservoirSgd | Algorithm::MixtureSgd => {
-            (Some(guarantee::theorem_1(&c)), best(vec![guarantee::theorem_1(&c), guarantee::theorem_1_sharp(&c)]))
-        }
-        Algorithm::SgdWor => {
-            (Some(guarantee::theorem_2(&c)), best(vec![guarantee::theorem_2(&c), guarantee::theorem_2_new_proof(&c)]))
-        }
-        Algorithm::Ogd => (None, best(vec![])),
-    }
+    // The paper's own comes first.
+    let all = (input.algorithm.bounds)(&c, &Settings::default());
+    (all.first().cloned(), best(all))
 }

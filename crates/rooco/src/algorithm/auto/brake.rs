@@ -30,7 +30,7 @@ impl Brake {
 
     pub fn load(s: &State) -> Result<Self> {
         let sums = exactly("brake", s.f64("brake")?, 2)?;
-        Ok(Brake { net: sums[0], squared: sums[1], rows: s.counter("brake.rows")? })
+        Ok(Brake { net: sums[0], squared: sums[1], rows: s.count("brake.rows")? })
     }
 
     /// Takes in a weight. True if the row belongs to a block of negative rows.

@@ -195,7 +195,7 @@ impl Centre {
     fn moves(&mut self) -> Option<Moves> {
         let n = self.rows as f64;
         if self.constant.is_none() {
-            let usual = |mean: f64| (1e-60..1e60).contains(&mean.abs());
+            let usual = |mean: f64| (1e-100..1e100).contains(&mean.abs());
             let constant = self.watched.iter().rev().find(|(_, m)| m.present == n && m.m[0] == 0.0 && usual(m.mean));
             self.constant = constant.map(|(&i, m)| (i as usize, m.mean));
         }

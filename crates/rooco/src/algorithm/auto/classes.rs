@@ -10,9 +10,10 @@ use super::saved::exactly;
 use super::scale::{Scale, exponent_of, power_of_two};
 use super::score::{Last, RowLosses, Scores, Stream};
 use super::{CANDIDATES, FLUSH, LANES, RARE, WARM_UP, holdout, vector};
-use crate::algorithm::{Learner, Played};
 use crate::error::{Error, Result};
+use crate::learner::{Learner, Played, Save};
 use crate::loss::class_of;
+use crate::row::MAX_FEATURES;
 use crate::row::{Features, Row};
 use crate::rule::Rule;
 use crate::state::State;
@@ -25,6 +26,7 @@ use crate::state::State;
 pub struct AutoClasses {
     k: usize,
     rows: u64,
+    max_features: usize,
     t: u64,
     signed: bool,
     density: f64,
@@ -73,6 +75,7 @@ impl AutoClasses {
         Ok(AutoClasses {
             k: classes,
             rows: 0,
+            max_features: MAX_FEATURES,
             t: 0,
             signed: false,
             density: 0.0,
@@ -139,6 +142,7 @@ impl AutoClasses {
 
     fn check(&self, z: Row<'_>) -> Result<usize> {
         let row = self.rows + 1;
+        z.x.check(row, self.max_features)?;
         let bad = |what: String, value| Err(Error::NonFinite { row, what, value });
         if let Some((i, v)) = z.x.iter().find(|(_, v)| !v.is_finite()) {
             return bad(format!("feature {i}"), v);
@@ -449,16 +453,18 @@ impl Learner for AutoClasses {
         AutoClasses::model(self).into()
     }
 
-    fn played(&self) -> Vec<f64> {
-        AutoClasses::model(self).weights
-    }
-
     fn rounds(&self) -> u64 {
         self.rows
     }
 
+    fn set_max_features(&mut self, limit: usize) {
+        self.max_features = limit;
+    }
+}
+
+impl Save for AutoClasses {
     fn save(&self) -> State {
-        let mut s = State::default();
+        let mut s = State::of("auto for classes");
         s.put_u64("rounds", [self.rows]);
         s.put_u64("counts", [self.k as u64, self.t, self.seen, self.signed as u64, self.noise.0, self.clock.shift as u64]);
         s.put_u64("weight.exponent", [self.weight_exponent as i64 as u64]);
@@ -474,6 +480,7 @@ impl Learner for AutoClasses {
     }
 
     fn load(&mut self, s: &State) -> Result<()> {
+        s.expect("auto for classes")?;
         let counts = exactly("counts", s.u64("counts")?, 6)?;
         exactly("classes", &vec![(); counts[0].min(1 << 20) as usize], self.k)?;
         let per_unit = s.u32("units_of_features")?;
@@ -484,7 +491,7 @@ impl Learner for AutoClasses {
         let exponent = exactly("weight.exponent", s.u64("weight.exponent")?, 1)?[0] as i64 as i32;
         let density = exactly("density", s.f64("density")?, 1)?[0];
         let (grid, scores, brake) = (Grid::load(s)?, Scores::load(s)?, Brake::load(s)?);
-        let rows = s.counter("rounds")?;
+        let rows = s.count("rounds")?;
 
         // Everything is there: from here on nothing can fail.
         (self.rows, self.t, self.seen, self.signed) = (rows, counts[1], counts[2], counts[3] != 0);

@@ -35,7 +35,7 @@ impl Grid {
     pub fn load(s: &State) -> Result<Self> {
         let mut eta = [0.0; LANES];
         eta.copy_from_slice(exactly("grid.eta", s.f32("grid.eta")?, LANES)?);
-        Ok(Grid { eta, next: s.counter("grid.next")? })
+        Ok(Grid { eta, next: s.count("grid.next")? })
     }
 
     /// Heavy-tailed, collinear columns want larger steps than the grid has. If the largest step has won by round t, the

@@ -1,7 +1,8 @@
 //! The default: one pass, nothing to tune, weights of any sign.
 
-use super::{Learner, Played};
 use crate::error::{Error, Result};
+use crate::learner::{Learner, Played, Save};
+use crate::row::MAX_FEATURES;
 use crate::row::{Features, Row};
 use crate::rule::Rule;
 use crate::state::State;
@@ -98,6 +99,7 @@ pub struct Auto<P> {
     l2: f64,
     /// Rows observed, those of weight 0 included.
     rows: u64,
+    max_features: usize,
     /// t: rows that counted.
     t: u64,
     /// neg: a negative weight (or a composite loss) has been seen.
@@ -140,6 +142,7 @@ impl<P: AutoLoss> Auto<P> {
             loss,
             l2: 0.0,
             rows: 0,
+            max_features: MAX_FEATURES,
             t: 0,
             signed: false,
             density: 0.0,
@@ -285,14 +288,16 @@ impl<P: AutoLoss> Learner for Auto<P> {
         Auto::model(self).into()
     }
 
-    fn played(&self) -> Vec<f64> {
-        self.rule().weights
-    }
-
     fn rounds(&self) -> u64 {
         self.rows
     }
 
+    fn set_max_features(&mut self, limit: usize) {
+        self.max_features = limit;
+    }
+}
+
+impl<P: AutoLoss> Save for Auto<P> {
     fn save(&self) -> State {
         self.to_state()
     }

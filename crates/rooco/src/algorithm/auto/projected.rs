@@ -5,11 +5,15 @@ use super::grid::Grid;
 use super::saved::exactly;
 use super::score::{Last, RowLosses, Scores, Stream};
 use super::{AutoLoss, CANDIDATES, Eight, LANES, WARM_UP};
-use crate::algorithm::{Learner, Played};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
-use crate::row::{Features, Row};
+use crate::learner::{Learner, Played, Save};
+use crate::row::{Features, MAX_FEATURES, Row};
+use crate::rule::Rule;
 use crate::state::State;
+
+/// Whose state it is.
+const OWNER: &str = "auto on a domain";
 
 /// Four projected AdaGrad learners, their averages, and the scores of these eight.
 pub(super) struct Projected {
@@ -19,6 +23,7 @@ pub(super) struct Projected {
     outputs: usize,
     /// Rows observed, those of weight 0 included.
     pub rows: u64,
+    pub max_features: usize,
     t: u64,
     pub signed: bool,
     /// The iterates.
@@ -50,6 +55,7 @@ impl Projected {
             domain,
             outputs,
             rows: 0,
+            max_features: MAX_FEATURES,
             t: 0,
             signed: false,
             w,
@@ -89,6 +95,7 @@ impl Projected {
     /// Errs on numbers that are not finite, or too large to square.
     pub fn check(&self, z: Row<'_>) -> Result<()> {
         let row = self.rows + 1;
+        z.x.check(row, self.max_features)?;
         let bad = |what: String, value| Err(Error::NonFinite { row, what, value });
         if let Some((i, v)) = z.x.iter().find(|(_, v)| !(v * v).is_finite()) {
             return bad(format!("feature {i}"), v);
@@ -156,7 +163,7 @@ impl Projected {
     }
 
     pub fn save(&self) -> State {
-        let mut s = State::default();
+        let mut s = State::of(OWNER);
         s.put_u64("rounds", [self.rows]);
         s.put_u64("counts", [self.t, self.signed as u64]);
         s.put_f64("sums", self.sums);
@@ -169,6 +176,7 @@ impl Projected {
     }
 
     pub fn load(&mut self, s: &State) -> Result<()> {
+        s.expect(OWNER)?;
         let counts = exactly("counts", s.u64("counts")?, 2)?;
         let sums = exactly("sums", s.f64("sums")?, 4)?;
         let candidates = s.f64("candidates")?;
@@ -176,7 +184,7 @@ impl Projected {
         exactly("candidates", candidates, 2 * LANES * d)?;
         let squares = exactly("squares", s.f64("squares")?, LANES)?;
         let (grid, scores, brake) = (Grid::load(s)?, Scores::load(s)?, Brake::load(s)?);
-        let rows = s.counter("rounds")?;
+        let rows = s.count("rounds")?;
 
         // Everything is there: from here on nothing can fail.
         (self.rows, self.t, self.signed) = (rows, counts[0], counts[1] != 0);
@@ -271,14 +279,24 @@ impl<P: AutoLoss> Learner for AutoProjected<P> {
         played
     }
 
-    fn played(&self) -> Vec<f64> {
-        self.learner.played()
-    }
-
     fn rounds(&self) -> u64 {
         self.learner.rows
     }
 
+    fn rule(&self) -> Rule {
+        Rule::plain(self.learner.played(), self.outputs())
+    }
+
+    fn played(&self) -> Option<Vec<f64>> {
+        Some(self.learner.played())
+    }
+
+    fn set_max_features(&mut self, limit: usize) {
+        self.learner.max_features = limit;
+    }
+}
+
+impl<P: AutoLoss> Save for AutoProjected<P> {
     fn save(&self) -> State {
         self.learner.save()
     }

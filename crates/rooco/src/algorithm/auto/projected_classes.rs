@@ -3,11 +3,12 @@
 use super::projected::Projected;
 use super::score::RowLosses;
 use super::{CANDIDATES, LANES};
-use crate::algorithm::{Learner, Played};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
+use crate::learner::{Learner, Played, Save};
 use crate::loss::{Softmax, class_of};
 use crate::row::{Features, Row};
+use crate::rule::Rule;
 use crate::state::State;
 
 /// **The no-tuning default on a closed convex set W, for K classes**: [`AutoProjected`](super::AutoProjected) on the softmax loss, labels 0..K-1.
@@ -112,14 +113,24 @@ impl Learner for AutoClassesProjected {
         self.k
     }
 
-    fn played(&self) -> Vec<f64> {
-        self.learner.played()
-    }
-
     fn rounds(&self) -> u64 {
         self.learner.rows
     }
 
+    fn rule(&self) -> Rule {
+        Rule::plain(self.learner.played(), self.outputs())
+    }
+
+    fn played(&self) -> Option<Vec<f64>> {
+        Some(self.learner.played())
+    }
+
+    fn set_max_features(&mut self, limit: usize) {
+        self.learner.max_features = limit;
+    }
+}
+
+impl Save for AutoClassesProjected {
     fn save(&self) -> State {
         self.learner.save()
     }

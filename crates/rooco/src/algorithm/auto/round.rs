@@ -10,9 +10,9 @@ use super::scale::{exponent_of, power_of_two};
 use super::score::{RowLosses, Stream};
 use super::sizes::Sizes;
 use super::{Auto, AutoLoss, CANDIDATES, LANES, holdout, second_order};
-use crate::algorithm::Played;
 use crate::draw::prefetch;
 use crate::error::{Error, Result};
+use crate::learner::Played;
 use crate::row::{Features, Row};
 
 /// Records of 64 bytes that the fast part of a processor's cache holds, roughly.
@@ -55,8 +55,11 @@ impl<P: AutoLoss> Auto<P> {
         };
         // A number that is not finite is not finite in any coordinates.
         let sizes = Sizes::of(x.values());
-        let checked = self.check(z, sizes);
-        let played = checked.and_then(|()| self.lines::<V>(Row { x, ..z }, sizes));
+        // No closure: the compiler would not inline what it calls.
+        let played = match self.check(z, sizes) {
+            Ok(()) => self.lines::<V>(Row { x, ..z }, sizes),
+            Err(e) => Err(e),
+        };
         self.place = place;
         let played = played?;
         if z.weight != 0.0 && let Some(moves) = self.centre.see(z.x) {
@@ -226,6 +229,7 @@ impl<P: AutoLoss> Auto<P> {
     #[inline(always)]
     fn check(&self, z: Row<'_>, sizes: Sizes) -> Result<()> {
         let row = self.rows + 1;
+        z.x.check(row, self.max_features)?;
         let bad = |what: String, value| Err(Error::NonFinite { row, what, value });
         if !sizes.finite {
             let (i, v) = z.x.iter().find(|(_, v)| !v.is_finite()).unwrap_or((0, f64::NAN));

@@ -28,7 +28,7 @@ pub(super) fn exactly<'a, T>(name: &str, values: &'a [T], n: usize) -> Result<&'
 
 impl<P: AutoLoss> Auto<P> {
     pub(super) fn to_state(&self) -> State {
-        let mut s = State::default();
+        let mut s = State::of("auto");
         s.put_u64("rounds", [self.rows]);
         let signed = self.signed as u64;
         s.put_u64("counts", [self.t, self.seen, signed, self.noise.0, self.clock.shift as u64, self.second.is_some() as u64]);
@@ -53,6 +53,7 @@ impl<P: AutoLoss> Auto<P> {
     }
 
     pub(super) fn restore(&mut self, s: &State) -> Result<()> {
+        s.expect("auto")?;
         let counts = exactly("counts", s.u64("counts")?, 6)?;
         let exponent = exactly("weight.exponent", s.u64("weight.exponent")?, 1)?[0] as i64 as i32;
         let density = exactly("density", s.f64("density")?, 1)?[0];
@@ -64,7 +65,7 @@ impl<P: AutoLoss> Auto<P> {
         let second = if counts[5] != 0 { Some(SecondOrder::load(s)?) } else { None };
         let (grid, scores, brake, label) = (Grid::load(s)?, Scores::load(s)?, Brake::load(s)?, Label::load(s)?);
         let centre = Centre::load(s)?;
-        let rows = s.counter("rounds")?;
+        let rows = s.count("rounds")?;
 
         // Everything is there: from here on nothing can fail.
         (self.rows, self.t, self.seen, self.signed) = (rows, counts[0], counts[1], counts[2] != 0);

@@ -8,8 +8,8 @@ use super::pair::Twice;
 #[cfg(target_arch = "x86_64")]
 use super::pair::Wide;
 use super::{Auto, AutoLoss};
-use crate::algorithm::Played;
 use crate::error::Result;
+use crate::learner::Played;
 use crate::row::Row;
 
 #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,8 @@
-//! A pass that the caller feeds, row by row, and may look at in between.
+//! A pass that the caller sessions, row by row, and may look at in between.
 
-use super::{Checkpoint, CheckpointAbout, Choice, Fitted, Options, Pass, Plan, Progress};
+use super::{Checkpoint, FitOptions, Fitted, Pass, Progress};
 use rooco::draw::Past;
+use rooco::feed::Plan;
 use rooco::state::State;
 use rooco::{Error, Result};
 use rooco::{Features, Row};
@@ -12,21 +13,21 @@ use rooco_data::stream::{Position, Schema, Stream};
 ///
 /// An algorithm that estimates constants cannot start before it has the rows for that. They wait here, and a look at the model before
 /// that runs a pass on what there is.
-pub struct Feed {
-    options: Options,
+pub struct Session {
+    options: FitOptions,
     state: Stage,
 }
 
 enum Stage {
     Waiting(Past),
-    /// The rows that the constants came from stay: a saved feed decides by them again.
+    /// The rows that the constants came from stay: a saved session decides by them again.
     Running(Box<Pass>, Past),
 }
 
-impl Feed {
+impl Session {
     /// Ready for the first row.
-    pub fn new(options: Options) -> Self {
-        Feed { options, state: Stage::Waiting(Past::default()) }
+    pub fn new(options: FitOptions) -> Self {
+        Session { options, state: Stage::Waiting(Past::default()) }
     }
 
     /// One row. `schema` says what its coordinates mean; a run decides on its loss by the schema as of the row that starts it.
@@ -70,8 +71,8 @@ impl Feed {
     fn start_if_possible(&mut self, schema: &Schema) -> Result<()> {
         let Stage::Waiting(first) = &mut self.state else { return Ok(()) };
         // The default needs no constants, so nothing has to wait.
-        let auto = self.options.algorithm == Choice::Auto;
-        if first.len() < if auto { 1 } else { self.options.calibration_rows } {
+        let auto = self.options.algorithm.is_default();
+        if first.len() < if auto { 1 } else { self.options.first_rows } {
             return Ok(());
         }
         let first = std::mem::take(first);
@@ -105,7 +106,7 @@ impl Feed {
     /// The scores of the point being played; false if it has not been decided yet.
     pub fn scores(&self, x: Features<'_>, out: &mut [f64]) -> bool {
         match &self.state {
-            Stage::Running(pass, _) if out.len() == pass.plan().spec.base.outputs() => {
+            Stage::Running(pass, _) if out.len() == pass.outputs() => {
                 pass.plan().learner.scores(x, out);
                 true
             }
@@ -113,7 +114,7 @@ impl Feed {
         }
     }
 
-    /// The model and the report as of now. The feed can go on.
+    /// The model and the report as of now. The session can go on.
     pub fn fitted(&self, schema: &Schema) -> Result<Fitted> {
         match &self.state {
             Stage::Waiting(first) if first.is_empty() => Err(Error::Empty),
@@ -123,39 +124,37 @@ impl Feed {
     }
 
     /// Everything that is needed to go on later.
-    pub fn checkpoint(&mut self) -> Result<Checkpoint> {
+    pub fn checkpoint(&mut self, schema: &Schema) -> Result<Checkpoint> {
         match &mut self.state {
             Stage::Running(pass, first) => {
-                let mut checkpoint = pass.checkpoint()?;
+                let mut checkpoint = pass.checkpoint(schema)?;
                 checkpoint.state.put_all("first.", first.save());
                 Ok(checkpoint)
             }
             Stage::Waiting(first) => {
                 let mut state = State::default();
                 state.put_all("waiting.", first.save());
-                let version = env!("CARGO_PKG_VERSION").into();
-                let about = CheckpointAbout { rows: first.len() as u64, options: self.options.fingerprint(), version };
-                Ok(Checkpoint { about, state })
+                Ok(Checkpoint { about: Pass::checkpoint_about(&self.options, schema, first.len() as u64, 0)?, state })
             }
         }
     }
 
-    /// Goes on from a checkpoint of a feed with the same options. `schema` as of the checkpoint.
-    pub fn resume(options: Options, schema: &Schema, from: &Checkpoint) -> Result<Self> {
+    /// Goes on from a checkpoint of a session with the same options. `schema` as of the checkpoint.
+    pub fn resume(options: FitOptions, schema: &Schema, from: &Checkpoint) -> Result<Self> {
         let waiting = from.state.part("waiting.");
-        if waiting.u64("len").is_ok() {
-            return Ok(Feed { options, state: Stage::Waiting(Past::load(&waiting)?) });
+        if waiting.has("len") {
+            return Ok(Session { options, state: Stage::Waiting(Past::load(&waiting)?) });
         }
         let first = Past::load(&from.state.part("first."))?;
-        let mut pass = Pass::new(Plan::new(&options, schema, &first)?, options.clone())?;
-        pass.resume(from)?;
-        Ok(Feed { options, state: Stage::Running(Box::new(pass), first) })
+        let mut pass = Pass::new(Plan::new(&options.recipe(schema)?, &first)?, options.clone())?;
+        pass.resume(from, schema)?;
+        Ok(Session { options, state: Stage::Running(Box::new(pass), first) })
     }
 }
 
 /// A pass over the first rows.
-fn start(options: &Options, schema: &Schema, first: &Past) -> Result<Pass> {
-    let mut pass = Pass::new(Plan::new(options, schema, first)?, options.clone())?;
+fn start(options: &FitOptions, schema: &Schema, first: &Past) -> Result<Pass> {
+    let mut pass = Pass::new(Plan::new(&options.recipe(schema)?, first)?, options.clone())?;
     for j in 0..first.len() {
         pass.row(first.get(j), &mut ())?;
     }

@@ -1,0 +1,51 @@
+//! A pass that was interrupted: what is needed to go on, and how to know that it is the same pass.
+
+use std::collections::BTreeMap;
+
+use rooco::state::State;
+use rooco::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// Everything needed to go on later.
+pub struct Checkpoint {
+    /// What it belongs to.
+    pub about: CheckpointAbout,
+    /// The learner and the counters.
+    pub state: State,
+}
+
+/// What a checkpoint belongs to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckpointAbout {
+    /// Rows read.
+    pub rows: u64,
+    /// A checksum of these rows, in their order.
+    pub data: String,
+    /// The options of the run that differ from the defaults, by name; another run must not go on from here.
+    pub options: BTreeMap<String, String>,
+    /// Version of the program.
+    pub version: String,
+}
+
+impl CheckpointAbout {
+    /// Errs unless a run with these options may go on from here; names what differs.
+    pub fn expect(&self, options: &BTreeMap<String, String>) -> Result<()> {
+        if self.version != env!("CARGO_PKG_VERSION") {
+            let what = format!("it was made by version {} of the program, this is {}", self.version, env!("CARGO_PKG_VERSION"));
+            return Err(Error::State { what });
+        }
+        let names = self.options.keys().chain(options.keys());
+        let show = |v: Option<&String>| v.map_or("the default".to_owned(), |v| format!("`{v}`"));
+        let differing = names.into_iter().find(|k| self.options.get(*k) != options.get(*k));
+        match differing {
+            None => Ok(()),
+            Some(name) => {
+                let (then, now) = (show(self.options.get(name)), show(options.get(name)));
+                let what = format!(
+                    "it belongs to a run with other options: {name} was {then} and is {now}; start anew, or with the same"
+                );
+                Err(Error::State { what })
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Rows that are never learned from: a uniform sample of them waits for the final model.
+
+use rooco::rng::{Purpose, Random};
+use rooco::state::State;
+use rooco::{Features, Result, Row};
+
+/// So many rows wait at most ...
+const ROWS: usize = 50_000;
+/// ... and so many numbers: 32 MB.
+const NUMBERS: usize = 4 << 20;
+
+/// The rows that are held out, or a uniform sample of them where they are too many.
+pub(super) struct Holdout {
+    share: f64,
+    /// Decides which rows; one number a row of the stream.
+    random: Random,
+    /// Decides which of the held-out rows stay.
+    places: Random,
+    seen: u64,
+    /// Once full: the number of rows that stay.
+    room: Option<usize>,
+    numbers: usize,
+    rows: Vec<Held>,
+}
+
+/// One row, owned.
+struct Held {
+    index: Option<Vec<u32>>,
+    value: Vec<f64>,
+    y: f64,
+    weight: f64,
+}
+
+impl Held {
+    fn of(z: Row<'_>) -> Self {
+        let index = match z.x {
+            Features::Dense(_) => None,
+            Features::Sparse { index, .. } => Some(index.to_vec()),
+        };
+        Held { index, value: z.x.values().to_vec(), y: z.y, weight: z.weight }
+    }
+
+    fn row(&self) -> Row<'_> {
+        let x = match &self.index {
+            None => Features::Dense(&self.value),
+            Some(index) => Features::Sparse { index, value: &self.value },
+        };
+        Row { x, y: self.y, weight: self.weight }
+    }
+}
+
+impl Holdout {
+    pub fn new(share: f64, seed: u64) -> Self {
+        Holdout {
+            share,
+            random: Random::new(seed, Purpose::Holdout),
+            places: Random::new(seed, Purpose::HeldPlaces),
+            seen: 0,
+            room: None,
+            numbers: 0,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Whether the next row of the stream is held out.
+    #[inline]
+    pub fn next(&mut self) -> bool {
+        self.random.uniform() < self.share
+    }
+
+    /// Keeps a held-out row, or lets it take the place of an earlier one with the right chance.
+    pub fn keep(&mut self, z: Row<'_>) {
+        self.seen += 1;
+        match self.room {
+            None => {
+                self.numbers += z.x.values().len() + 2;
+                self.rows.push(Held::of(z));
+                if self.rows.len() >= ROWS || self.numbers >= NUMBERS {
+                    self.room = Some(self.rows.len());
+                }
+            }
+            Some(room) => {
+                let place = self.places.below(self.seen);
+                if place < room as u64 {
+                    self.rows[place as usize] = Held::of(z);
+                }
+            }
+        }
+    }
+
+    /// Rows held out, and those that waited.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.seen, self.rows.len() as u64)
+    }
+
+    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        self.rows.iter().map(Held::row)
+    }
+
+    pub fn save(&self) -> State {
+        let mut s = State::default();
+        s.put_count("used", self.random.used());
+        s.put_count("places", self.places.used());
+        s.put_count("seen", self.seen);
+        s.put_count("numbers", self.numbers as u64);
+        s.put_count("full", self.room.is_some() as u64);
+        let rows: rooco::draw::Past = self.rows().collect();
+        s.put_all("rows.", rows.save());
+        s
+    }
+
+    /// Into a new one.
+    pub fn load(&mut self, s: &State) -> Result<()> {
+        self.random.skip(s.count("used")?);
+        self.places.skip(s.count("places")?);
+        self.seen = s.count("seen")?;
+        self.numbers = s.count("numbers")? as usize;
+        let rows = rooco::draw::Past::load(&s.part("rows."))?;
+        self.rows = (0..rows.len()).map(|j| Held::of(rows.get(j))).collect();
+        self.room = (s.count("full")? != 0).then_some(self.rows.len());
+        Ok(())
+    }
+}

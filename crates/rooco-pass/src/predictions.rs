@@ -1,0 +1,86 @@
+//! Scores as lines of text: the one rule of `rooco predict`, `rooco fit --predictions` and Python.
+
+use std::io::{self, Write};
+
+use rooco::loss::{Base, Prediction};
+
+use crate::metrics::best_class;
+
+/// What a line says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Show {
+    /// The number; the probability of the positive class, or its score where the loss has no probabilities; the class.
+    #[default]
+    Prediction,
+    /// The class, then the probability of each.
+    Probabilities,
+    /// The scores.
+    Scores,
+}
+
+/// Writes a line a row.
+#[derive(Clone, Debug)]
+pub struct Renderer {
+    base: Base,
+    classes: Vec<String>,
+    show: Show,
+}
+
+impl Renderer {
+    /// For a loss and the names of its classes.
+    pub fn new(base: Base, classes: Vec<String>, show: Show) -> Self {
+        Renderer { base, classes, show }
+    }
+
+    /// The line of a row with these scores.
+    pub fn line(&self, scores: &[f64], out: &mut impl Write) -> io::Result<()> {
+        let list = |out: &mut dyn Write, values: &[f64]| {
+            values.iter().enumerate().try_for_each(|(k, v)| write!(out, "{}{v}", if k == 0 { "" } else { "\t" }))
+        };
+        let class = |k: usize| self.classes.get(k).map_or("", String::as_str);
+        let mut predicted = scores.to_vec();
+        self.base.predictions(&mut predicted);
+        match (self.show, self.base.kind()) {
+            (Show::Scores, _) => list(out, scores)?,
+            (Show::Probabilities, Prediction::TwoClasses) => {
+                // A loss without probabilities is asked for them all the same: its score taken as a log-odds.
+                let p = 1.0 / (1.0 + (-scores[0]).exp());
+                write!(out, "{}\t{}\t{p}", class((p > 0.5) as usize), 1.0 - p)?;
+            }
+            (Show::Probabilities, Prediction::Classes) => {
+                write!(out, "{}\t", class(best_class(scores)))?;
+                list(out, &predicted)?;
+            }
+            (_, Prediction::Classes) => write!(out, "{}", class(best_class(scores)))?,
+            (_, Prediction::Number | Prediction::TwoClasses) => write!(out, "{}", predicted[0])?,
+        }
+        out.write_all(b"\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(base: Base, show: Show, scores: &[f64]) -> String {
+        let classes = ["no", "yes", "maybe"].map(String::from).to_vec();
+        let mut out = Vec::new();
+        Renderer::new(base, classes, show).line(scores, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn every_loss_in_every_form() {
+        for base in [Base::Squared, Base::Huber { delta: 1.0 }, Base::SquaredHinge, Base::SmoothedHinge { gamma: 1.0 }] {
+            assert_eq!(line(base, Show::Prediction, &[0.25]), "0.25\n");
+            assert_eq!(line(base, Show::Scores, &[0.25]), "0.25\n");
+        }
+        assert_eq!(line(Base::Logistic, Show::Prediction, &[0.0]), "0.5\n");
+        assert_eq!(line(Base::Logistic, Show::Scores, &[0.0]), "0\n");
+        assert_eq!(line(Base::Logistic, Show::Probabilities, &[0.0]), "no\t0.5\t0.5\n");
+        let softmax = Base::Softmax { classes: 3 };
+        assert_eq!(line(softmax, Show::Prediction, &[0.0, 1.0, 0.0]), "yes\n");
+        assert_eq!(line(softmax, Show::Scores, &[0.0, 1.0, 0.0]), "0\t1\t0\n");
+        assert!(line(softmax, Show::Probabilities, &[0.0, 1.0, 0.0]).starts_with("yes\t0.21"));
+    }
+}

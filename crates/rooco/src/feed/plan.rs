@@ -1,0 +1,162 @@
+//! From a recipe and the first rows to a learner: which constants, what is promised.
+
+use super::{Assumptions, Recipe};
+use crate::algorithm::{Memory, Pull, Settings, Task};
+use crate::domain::Domain;
+use crate::draw::{Keep, Past};
+use crate::error::{Error, Result};
+use crate::guarantee::{Constant, Constants, NoTheorem, Obstacle, Promise, Source};
+use crate::learner::Learner;
+use crate::linalg::Symmetric;
+use crate::loss::Loss;
+
+/// Up to this many coordinates the curvature of the first rows is looked at as a matrix.
+const SMALL: usize = 200;
+/// An unknown λ is taken no smaller than β divided by this: too small a λ only makes steps fall later, which averaged play
+/// forgives; too large a λ is ruinous (see docs/choosing.md).
+pub const LARGEST_KAPPA: f64 = 1e4;
+
+/// What a run will do.
+pub struct Plan {
+    /// The recipe, with the constants that it lacked filled in.
+    pub recipe: Recipe,
+    /// The learner.
+    pub learner: Box<dyn Learner>,
+    /// What every row is compared with, if some constant is not known to hold for all of them.
+    pub assumptions: Option<Assumptions>,
+    domain: Box<dyn Domain>,
+}
+
+impl Plan {
+    /// Decides. `first` are the first rows, which will be learned from afterwards like any other.
+    pub fn new(recipe: &Recipe, first: &Past) -> Result<Self> {
+        let mut recipe = recipe.clone();
+        let domain = recipe.domain()?;
+        let task = task(&recipe)?;
+        if !recipe.algorithm.is_default() {
+            let full = recipe.loss.build()?;
+            let start = domain.radius_from(task.w1());
+            if recipe.settings.d1.is_none() && start.is_finite() {
+                // How far the farthest point of W is from where the run starts: certain, whatever the rows are.
+                recipe.settings.d1 = Some(Constant::computed(start));
+            }
+            recipe.settings = fill(&recipe, full.as_ref(), domain.as_ref(), first)?;
+        }
+        let mut learner = recipe.algorithm.build(task, Some(&recipe.loss), &recipe.settings)?;
+        learner.set_max_features(recipe.max_features);
+        let assumptions = Assumptions::of(&recipe)?;
+        Ok(Plan { recipe, learner, assumptions, domain })
+    }
+
+    /// What is promised after so many rows were learned from; `random` is false if they were found not to come in random order.
+    pub fn promise(&self, rows: u64, random: bool) -> Promise {
+        let s = &self.recipe.settings;
+        match self.bound() {
+            Promise::Theorem(_) if !random => Promise::Blocked(Obstacle::OrderNotRandom),
+            Promise::Theorem(_) if self.assumptions.as_ref().is_some_and(|a| !a.hold()) => {
+                Promise::Blocked(Obstacle::WrongConstant)
+            }
+            Promise::Theorem(_) if s.horizon.is_some_and(|t| t != rows) => {
+                Promise::Blocked(Obstacle::FewerRows { horizon: s.horizon.unwrap_or(0), rows })
+            }
+            other => other,
+        }
+    }
+
+    /// What the theorems say for these constants: the smallest bound that applies.
+    fn bound(&self) -> Promise {
+        let (algorithm, s) = (self.recipe.algorithm, &self.recipe.settings);
+        match s.memory {
+            _ if algorithm.is_default() => return Promise::NoTheorem(NoTheorem::DefaultRule),
+            Memory::Doubling => return Promise::NoTheorem(NoTheorem::DoublingHorizon),
+            Memory::Sample(size) => return Promise::NoTheorem(NoTheorem::Sample(size)),
+            Memory::Keep(_) => {}
+        }
+        let none = Promise::NoTheorem(NoTheorem::NoConstants(algorithm.name));
+        let Some(constants) = self.constants() else { return none };
+        let bounds = (algorithm.bounds)(&constants, s);
+        if bounds.is_empty() {
+            return none;
+        }
+        if !self.domain.diameter().is_finite() || !constants.g.value.is_finite() {
+            return Promise::Blocked(Obstacle::UnboundedDomain);
+        }
+        let best = bounds.into_iter().min_by(|a, b| b.applies().cmp(&a.applies()).then(a.value.total_cmp(&b.value)));
+        best.map_or(none, Promise::Theorem)
+    }
+
+    /// The constants in use, each with its source; `None` before T, β and G are known.
+    pub fn constants(&self) -> Option<Constants> {
+        let s = &self.recipe.settings;
+        let (g, beta, horizon) = (s.g?, s.beta?, s.horizon?);
+        let lambda = s.lambda.filter(|_| self.recipe.algorithm.needs.lambda).unwrap_or(Constant::given(0.0));
+        let mut c = Constants::new(g, beta, lambda, Constant::computed(self.domain.diameter()), horizon);
+        if let Some(l) = s.l {
+            c = c.with_l(l);
+        }
+        if let Some(d1) = s.d1 {
+            c = c.with_d1(d1);
+        }
+        Some(c)
+    }
+}
+
+/// f on W. L2 joins the gradients and not the reported loss, which is that of the data alone.
+fn task(recipe: &Recipe) -> Result<Task<Box<dyn Loss>>> {
+    let (spec, algorithm) = (&recipe.loss, recipe.algorithm);
+    let task = Task::boxed(spec.without_l2()?, recipe.domain()?).with_features(recipe.features.max(1));
+    match spec.l2 {
+        0.0 => Ok(task),
+        // The default takes it from the loss by name.
+        _ if algorithm.is_default() => Ok(task),
+        _ if algorithm.needs.own_l2 => {
+            Err(Error::Combination(format!("{} brings its own regulariser and takes no other L2 term", algorithm.name)))
+        }
+        alpha => task.regularised(Pull { alpha, w0: None }),
+    }
+}
+
+/// Fills in the constants that are not known, from the first rows.
+fn fill(recipe: &Recipe, loss: &dyn Loss, domain: &dyn Domain, first: &Past) -> Result<Settings> {
+    let mut s = recipe.settings.clone();
+    let rows = first.len();
+    if rows == 0 {
+        return Err(Error::Empty);
+    }
+    if let Memory::Keep(Keep::Auto { row_bytes, .. }) = &mut s.memory {
+        *row_bytes = first.row_bytes();
+    }
+    let from_first = |value: f64| Constant { value, source: Source::FirstRows(rows as u64) };
+    if s.beta.is_none() || s.g.is_none() {
+        let (mut beta, mut g) = (0.0f64, 0.0f64);
+        for j in 0..rows {
+            let c = loss.constants(domain, first.get(j));
+            beta = beta.max(c.beta);
+            g = g.max(c.g);
+        }
+        s.beta.get_or_insert(from_first(beta.max(f64::MIN_POSITIVE)));
+        s.g.get_or_insert(from_first(g));
+    }
+    let beta = s.beta.map_or(0.0, |beta| beta.value);
+    if s.lambda.is_none() && recipe.algorithm.needs.lambda {
+        let floor = beta / LARGEST_KAPPA;
+        // A tenth of what the first rows show: a pessimistic λ is cheap, an optimistic one is not.
+        let shown = curvature(loss, domain, first).map(|c| 0.1 * c).filter(|c| *c > floor);
+        let value = shown.unwrap_or(floor).max(recipe.loss.l2).min(beta);
+        s.lambda = Some(if shown.is_some() { from_first(value) } else { Constant { value, source: Source::Assumed } });
+    }
+    Ok(s)
+}
+
+/// The smallest eigenvalue of the mean minorant of the first rows, if there are few enough coordinates.
+fn curvature(loss: &dyn Loss, domain: &dyn Domain, first: &Past) -> Option<f64> {
+    let d = (0..first.len()).map(|j| loss.features(first.get(j).x)).max()? * loss.outputs();
+    if d > SMALL {
+        return None;
+    }
+    let mut c = Symmetric::zeros(d);
+    for j in 0..first.len() {
+        loss.minorant(domain, first.get(j), 1.0 / first.len() as f64, &mut c);
+    }
+    Some(c.extreme_eigenvalues().0).filter(|c| *c > 0.0)
+}
