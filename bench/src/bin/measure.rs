@@ -11,7 +11,7 @@
 use std::fs;
 use std::sync::Mutex;
 
-use rooco::algorithm::{Auto, AutoClasses, AutoLoss};
+use rooco::algorithm::{Auto, AutoClasses, AutoLoss, Part};
 use rooco::loss::{Logistic, NoisyLabels, Pointwise, Squared};
 use rooco::rng::{Purpose, Random};
 use rooco::{Learner, Row};
@@ -146,11 +146,11 @@ fn run_classes(train: &Table, test: &Table, order: &Arrivals) -> Result<Outcome,
 fn one(set: &str, kind: &str, seed: u64, train: &Table, test: &Table, off: &[&str]) -> Result<Outcome, Failure> {
     let regression = ["diamonds", "diamraw", "nycreg", "nycregraw"].contains(&set);
     let order = arrivals(kind, train, regression, seed)?;
-    let plain = off.contains(&"second");
     macro_rules! go {
         ($loss:expr, $clean:expr) => {{
-            let learner = Auto::new($loss);
-            run(if plain { learner.first_order() } else { learner }, $clean, train, test, &order)
+            let off = Part::ALL.iter().filter(|p| off.contains(&p.1));
+            let learner = off.fold(Auto::new($loss), |learner, part| learner.without(part.0));
+            run(learner, $clean, train, test, &order)
         }};
     }
     match (set, regression, kind) {

@@ -31,11 +31,11 @@ mod saga_sgd;
 mod sgd;
 mod sgd_without_replacement;
 
-#[doc(hidden)]
-pub use auto::Role;
 pub use auto::{
     Auto, AutoClasses, AutoClassesProjected, AutoLoss, AutoProjected, ClampedModel, CorrectedFeatures, Eight, Quadratic,
 };
+#[doc(hidden)]
+pub use auto::{Part, Role};
 pub use convex::{
     Regulariser, constant_step_sgd, constant_step_sgd_from, constant_step_size, convex_reservoir_sgd, convex_reservoir_sgd_from,
     convex_sgd_without_replacement,

@@ -5,6 +5,7 @@ use super::clock::Clock;
 use super::feature::enlarge_unit;
 use super::grid::Grid;
 use super::model::{self, ClampedModel};
+use super::part::Off;
 use super::rounding::Noise;
 use super::saved::exactly;
 use super::scale::{Scale, exponent_of, power_of_two};
@@ -290,7 +291,7 @@ impl AutoClasses {
     }
 
     fn stream(&self) -> Stream {
-        Stream { signed: self.signed, regression: false, quadratic: false }
+        Stream { signed: self.signed, regression: false, quadratic: false, off: Off::default() }
     }
 
     /// True if a block of negative rows was seen: see [`Auto::is_ordered`](super::Auto::is_ordered).

@@ -9,7 +9,7 @@ use super::scale::{Scale, power_of_two};
 use super::score::Last;
 use super::second_order::{Expansion, FOLDS, Surroundings};
 use super::sizes::Sizes;
-use super::{Auto, AutoLoss, FLUSH, LANES, RARE, WARM_UP, holdout};
+use super::{Auto, AutoLoss, FLUSH, LANES, Part, RARE, WARM_UP, holdout};
 use crate::row::Row;
 
 impl<P: AutoLoss> Auto<P> {
@@ -19,7 +19,8 @@ impl<P: AutoLoss> Auto<P> {
         let t = self.t as f64;
         let spread = if self.loss.is_regression() { self.label.spread() } else { 1.0 };
         let per_unit = power_of_two(-self.label.exponent);
-        let f = spread * per_unit * (t * t / (self.density * (t + WARM_UP))).sqrt();
+        let warm_up = if self.off.has(Part::WarmUp) { 0.0 } else { WARM_UP };
+        let f = spread * per_unit * (t * t / (self.density * (t + warm_up))).sqrt();
         let zero = Four::splat(0.0);
         let gradient = match slope {
             // Two classes: the spread and the unit are 1.
@@ -38,7 +39,7 @@ impl<P: AutoLoss> Auto<P> {
         if self.loss.correction().is_some() {
             return self.step_all::<true, true, true>(s, &step);
         }
-        match (self.signed, self.l2 > 0.0) {
+        match (self.signed && !self.off.has(Part::Shrink), self.l2 > 0.0) {
             (false, false) => self.step_plain::<V>(&step),
             (false, true) => self.step_all::<false, true, false>(s, &step),
             (true, false) => self.step_all::<true, false, false>(s, &step),
@@ -131,7 +132,8 @@ impl<P: AutoLoss> Auto<P> {
             return self.without_second_order();
         }
         second.add(z.x, row, stream.regression);
-        let due = second.end_row(self.t, power_of_two(-self.weight_exponent), stream.quadratic);
+        let discounts = !stream.quadratic && !self.off.has(Part::StaleCurvature);
+        let due = second.end_row(self.t, power_of_two(-self.weight_exponent), discounts);
         if stream.signed && !second.is_in(self.seen, stream.quadratic) {
             // Nothing is solved before it may be played.
             return self.scores.wait();
@@ -153,6 +155,7 @@ impl<P: AutoLoss> Auto<P> {
             quadratic: stream.quadratic,
             signed: stream.signed,
             ordered: self.scores.ordered,
+            off: self.off,
             l2: self.l2,
             scale: &|i| self.features[i].scale.n_of_data(),
             lanes: &|i| {

@@ -23,6 +23,7 @@ mod learn;
 mod loss;
 mod model;
 mod pair;
+mod part;
 mod projected;
 mod projected_classes;
 mod read;
@@ -42,6 +43,8 @@ pub use correction::CorrectedFeatures;
 pub use holdout::Role;
 pub use loss::{AutoLoss, Eight, Quadratic};
 pub use model::ClampedModel;
+#[doc(hidden)]
+pub use part::Part;
 pub use projected::AutoProjected;
 pub use projected_classes::AutoClassesProjected;
 
@@ -52,6 +55,7 @@ use entries::Entries;
 use feature::Feature;
 use grid::Grid;
 use label::Label;
+use part::Off;
 use read::Unusual;
 use rounding::Noise;
 use score::{Last, Scores};
@@ -119,6 +123,8 @@ pub struct Auto<P> {
     noise: Noise,
     /// The gradients are stored in units of 2^this, the size of the first weight.
     weight_exponent: i32,
+    /// Parts that an experiment has switched off.
+    off: Off,
     /// What the next row is for, if the caller has said so.
     role: Option<Role>,
     /// The row being learned. Scratch, like the next.
@@ -157,6 +163,7 @@ impl<P: AutoLoss> Auto<P> {
             second,
             noise: Noise::default(),
             weight_exponent: 0,
+            off: Off::default(),
             role: None,
             entries: Entries::default(),
             unusual: Unusual::default(),
@@ -179,6 +186,18 @@ impl<P: AutoLoss> Auto<P> {
             self.centre = Centre::off();
         }
         Ok(self)
+    }
+
+    /// Switches a part of the rule off. An experiment's door: it may change or go.
+    #[doc(hidden)]
+    pub fn without(mut self, part: Part) -> Self {
+        self.off = self.off.with(part);
+        match part {
+            Part::Centre => self.centre = Centre::off(),
+            Part::SecondOrder => self.without_second_order(),
+            _ => {}
+        }
+        self
     }
 
     /// Leaves the second-order candidate out, for speed: it costs O(nnz²) a row.

@@ -2,6 +2,7 @@
 
 use super::brake::Brake;
 use super::grid::Grid;
+use super::part::Off;
 use super::saved::exactly;
 use super::score::{Last, RowLosses, Scores, Stream};
 use super::{AutoLoss, CANDIDATES, Eight, LANES, WARM_UP};
@@ -150,7 +151,7 @@ impl Projected {
     }
 
     fn stream(&self, regression: bool) -> Stream {
-        Stream { signed: self.signed, regression, quadratic: false }
+        Stream { signed: self.signed, regression, quadratic: false, off: Off::default() }
     }
 
     /// The played point.

@@ -9,7 +9,7 @@ use super::read::Reading;
 use super::scale::{exponent_of, power_of_two};
 use super::score::{RowLosses, Stream};
 use super::sizes::Sizes;
-use super::{Auto, AutoLoss, CANDIDATES, LANES, holdout, second_order};
+use super::{Auto, AutoLoss, CANDIDATES, LANES, Part, holdout, second_order};
 use crate::draw::prefetch;
 use crate::error::{Error, Result};
 use crate::learner::Played;
@@ -62,7 +62,9 @@ impl<P: AutoLoss> Auto<P> {
         };
         self.place = place;
         let played = played?;
-        if z.weight != 0.0 && let Some(moves) = self.centre.see(z.x) {
+        if z.weight != 0.0
+            && let Some(moves) = self.centre.see(z.x)
+        {
             self.recentre(&moves);
         }
         Ok(played)
@@ -112,11 +114,11 @@ impl<P: AutoLoss> Auto<P> {
         let corrects = self.loss.correction().is_some();
         self.signed |= s < 0.0 || composite;
         let stream = self.stream();
-        let braked = self.brake.sees(s * self.loss.masses(z.y).0);
+        let braked = self.brake.sees(s * self.loss.masses(z.y).0) && !self.off.has(Part::Brake);
         let (hold, held) = match self.role {
             Some(role) => (true, role == Role::Score),
             None => {
-                let hold = self.signed && !composite && holdout::holds(self.t, self.seen);
+                let hold = self.signed && !composite && holdout::holds(self.t, self.seen) && !self.off.has(Part::HoldOut);
                 (hold, hold && holdout::is_held_out(z.x))
             }
         };
@@ -128,7 +130,7 @@ impl<P: AutoLoss> Auto<P> {
         if z.x.dim() > self.features.len() {
             self.features.resize(z.x.dim(), Feature::default());
         }
-        if !(self.t + 1).is_multiple_of(AWAKE) && self.scores.rest && !self.signed {
+        if !(self.t + 1).is_multiple_of(AWAKE) && self.scores.rest && !self.signed && !self.off.has(Part::Rest) {
             return self.rest(z, sizes);
         }
 
@@ -183,7 +185,8 @@ impl<P: AutoLoss> Auto<P> {
     }
 
     pub(super) fn stream(&self) -> Stream {
-        Stream { signed: self.signed, regression: self.loss.is_regression(), quadratic: self.loss.is_quadratic() }
+        let (regression, quadratic) = (self.loss.is_regression(), self.loss.is_quadratic());
+        Stream { signed: self.signed, regression, quadratic, off: self.off }
     }
 
     /// A row that the lanes do not see, because the second-order candidate is played alone: lines 1, 2, 4 and 5 for that one.
@@ -270,6 +273,9 @@ impl<P: AutoLoss> Auto<P> {
     /// Line 3, every doubling of t: the grid moves up.
     fn move_grid(&mut self) -> Option<(usize, usize)> {
         let p = &self.scores.p;
+        if self.off.has(Part::MovingGrid) {
+            return None;
+        }
         let (from, to) = self.grid.moves(self.t, |k| p[k] + p[LANES + k])?;
         for f in &mut self.features {
             (f.w[to], f.squares[to], f.b[to]) = (f.w[from], f.squares[from], f.b[from]);

@@ -2,6 +2,7 @@
 
 use super::CANDIDATES;
 use super::four::Four;
+use super::part::{Off, Part};
 use super::saved::exactly;
 use super::vector::exp;
 use crate::error::Result;
@@ -47,6 +48,7 @@ pub(super) struct Stream {
     pub regression: bool,
     /// The loss is its own quadratic.
     pub quadratic: bool,
+    pub off: Off,
 }
 
 /// What one row says about the candidates.
@@ -198,8 +200,8 @@ impl Scores {
         let Stream { signed, regression, .. } = stream;
         self.n += 1;
         let d = self.n as f64 / (self.n as f64 + 1.0);
-        let clip =
-            if regression && signed && self.n > 20 { CLIP * self.smallest_absolute() / self.weight } else { f64::INFINITY };
+        let clips = regression && signed && self.n > 20 && !stream.off.has(Part::Clip);
+        let clip = if clips { CLIP * self.smallest_absolute() / self.weight } else { f64::INFINITY };
         self.weight = d * self.weight + s.abs();
         self.weight_squared = d * self.weight_squared + s * s;
         // The first row of a regression is played with no idea of the mean: it says nothing about the candidates.
@@ -265,7 +267,7 @@ impl Scores {
         }
         // A candidate that fails the guard is infinitely far behind.
         let mut played = self.signed;
-        if signed {
+        if signed && !stream.off.has(Part::Guard) {
             let absolute = *self.absolute();
             for j in 0..CANDIDATES {
                 played[j] = if absolute[j] <= GUARD * best { played[j] } else { f64::INFINITY };
@@ -298,7 +300,7 @@ impl Scores {
         if self.ordered {
             return Some(if self.last_is_in() { last } else { self.best_average() });
         }
-        if self.last != Last::Clear {
+        if self.last != Last::Clear || stream.off.has(Part::Judge) {
             return None;
         }
         let vetoed = if stream.quadratic {

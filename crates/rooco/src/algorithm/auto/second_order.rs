@@ -12,6 +12,7 @@
 //! rows of one x in the same: twins of opposite weight then cancel as they do in G.
 
 use super::gram::{Gram, back, factor, forth, trusted, width};
+use super::part::{Off, Part};
 use super::saved::exactly;
 use crate::error::Result;
 use crate::row::Features;
@@ -47,6 +48,7 @@ pub(super) struct Surroundings<'a> {
     pub signed: bool,
     /// A block of negative rows has been seen: solve more often, what is taken back may be the end of the stream.
     pub ordered: bool,
+    pub off: Off,
     pub l2: f64,
     /// N of each feature, in the units of the data.
     pub scale: &'a dyn Fn(usize) -> f64,
@@ -295,9 +297,9 @@ impl SecondOrder {
 
     /// After a row. `unit` is the weight of a row that L2 sees. True if it is time to solve.
     #[inline(always)]
-    pub fn end_row(&mut self, t: u64, unit: f64, quadratic: bool) -> bool {
+    pub fn end_row(&mut self, t: u64, unit: f64, discounts: bool) -> bool {
         self.sums.rows += unit;
-        if t >= self.next_discount && !quadratic {
+        if discounts && t >= self.next_discount {
             self.look_at_stale_curvature();
         }
         t >= self.next
@@ -336,7 +338,7 @@ impl SecondOrder {
         let scaled = |p: f64, m: f64, on: &[usize]| self.scaled([p, m], &ridge, &q, on);
 
         let mut on: Vec<usize> = (0..d).collect();
-        if negative {
+        if negative && !around.off.has(Part::Trust) {
             let th = TRUST * (self.sums.curvature / self.sums.curvature_size).clamp(0.01, 1.0);
             if !factor(&mut scaled(1.0 - th, -1.0 - th, &on), d) {
                 on = trusted(&scaled(1.0, -1.0, &on), &scaled(1.0, 1.0, &on), d, th);
