@@ -6,6 +6,7 @@ mod default_is_free_of_units;
 mod default_is_safe_with_signed_weights;
 mod default_learns_many_classes;
 mod default_on_a_domain;
+mod default_parts_earn_their_place;
 mod default_saves_and_resumes;
 mod default_support;
 mod default_traps;
