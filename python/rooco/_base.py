@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -14,13 +15,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from rooco import _inputs
-from rooco._rooco import Learner, Model, Rows
+from rooco._rooco import Learner, Model, Rows, algorithms
 
 Progress = Callable[[int, int, "int | None", "float | None"], object]
 Paths = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 
-# Algorithms that need no number of rows beforehand.
-_NO_HORIZON = {"auto", "sgd", "ogd", "ogd-2", "sgd-with-replacement"}
+# The registry of the library: name or alias -> what it says of the algorithm.
+_ALGORITHMS: dict[str, dict[str, Any]] = {
+    name: entry for entry in json.loads(algorithms()) for name in (entry["name"], *entry["aliases"])
+}
 
 
 class _Run:
@@ -81,7 +84,12 @@ class _OnePass(BaseEstimator):
         return int(check_random_state(state).randint(2**31 - 1))
 
     def _algorithm(self) -> str:
-        return str(self.algorithm).replace("_", "-")
+        name = str(self.algorithm).replace("_", "-")
+        return _ALGORITHMS[name]["name"] if name in _ALGORITHMS else name
+
+    def _has_horizon(self) -> bool:
+        """True if the algorithm must know the number of rows beforehand; an unknown name is the library's to complain about."""
+        return bool(_ALGORITHMS.get(self._algorithm(), {}).get("needs_horizon"))
 
     def _options(self, n_classes: int, horizon: int | None, y: Any = None, weight: Any = None) -> dict[str, Any]:
         o: dict[str, Any] = dict(
@@ -94,7 +102,7 @@ class _OnePass(BaseEstimator):
             holdout=float(self.holdout),
             order_test=bool(self.order_test),
         )
-        constants = {"lambda": self.lambda_, "beta": self.beta, "l": self.L, "n0": self.n0}
+        constants = {"lambda": self.lambda_, "beta": self.beta, "l": self.L, "gradient_bound": self.G, "n0": self.n0}
         o |= {name: value for name, value in constants.items() if value is not None}
         if horizon is not None:
             o["horizon"] = int(horizon)
@@ -120,7 +128,7 @@ class _OnePass(BaseEstimator):
         return {"missing_rate": np.isnan(X).mean(axis=0).tolist()}
 
     def _needs_horizon(self) -> bool:
-        return self._algorithm() not in _NO_HORIZON and self.horizon is None
+        return self._has_horizon() and self.horizon is None
 
     # ------------------------------------------------------------------ running
 
@@ -136,10 +144,13 @@ class _OnePass(BaseEstimator):
         assert run.learner is not None
         run.learner.run(rows, progress)
         run.model
-        if self._algorithm() not in _NO_HORIZON:
+        if self._has_horizon():
             # Its T rows are over: it cannot go on.
             run.learner = None
         self._run = run
+        order = run.order
+        if order is not None and order["random"] is False:
+            warnings.warn(f"{order['text']}: shuffle the rows before fit, or with rooco.shuffle", UserWarning, stacklevel=3)
 
     def _table_names(self) -> None:
         names = self._run.model.names()[int(self._run.model.intercept) :]
@@ -255,17 +266,20 @@ class _OnePass(BaseEstimator):
     @property
     def guarantee_(self) -> str:
         """What is promised, in words; never more than the theorems say."""
-        text = self.report_["guarantee"]
-        for option in ("algorithm", "domain"):
-            text = text.replace(f"--{option} ", f"{option}=")
+        text = self.report_["promise_text"]
         if self._run.learner is not None and self.report_["algorithm"] == "auto":
             text = "horizon-free default rule: " + text
         return text
 
     @property
     def constants_(self) -> dict[str, Any]:
-        """The constants β, λ, L, G, T that the steps used, and where they came from."""
-        return self.report_["numbers"]
+        """The constants β, λ, L, G that the steps used, each as ``{"value", "source", "certain"}``, and T as ``"horizon"``."""
+        return self.report_["constants"]
+
+    @property
+    def promise_(self) -> dict[str, Any]:
+        """What is promised, as fields: the theorem with its value, or why there is none."""
+        return self.report_["promise"]
 
     @property
     def progressive_loss_(self) -> float:
@@ -275,7 +289,7 @@ class _OnePass(BaseEstimator):
 
     @property
     def holdout_(self) -> dict[str, Any] | None:
-        """Figures on the rows that were held out."""
+        """Figures of the model on the rows that were held out (or on a uniform sample of them: ``rows`` of ``of``)."""
         return self.report_["holdout"]
 
     @property
@@ -360,7 +374,7 @@ def _check_partial(estimator: _OnePass) -> None:
     if estimator._needs_horizon():
         raise ValueError(
             f"algorithm={estimator.algorithm!r} must know the number of rows T before the first one: give horizon=T, use fit, or use an "
-            f"algorithm without a horizon ({', '.join(sorted(_NO_HORIZON))})."
+            f"algorithm without a horizon ({', '.join(sorted({e['name'] for e in _ALGORITHMS.values() if not e['needs_horizon']}))})."
         )
 
 

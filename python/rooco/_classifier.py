@@ -58,6 +58,7 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         lambda_: float | None = None,
         beta: float | None = None,
         L: float | None = None,
+        G: float | None = None,
         n0: int | None = None,
         reservoir: str = "memory",
         holdout: float = 0.0,
@@ -78,6 +79,7 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         self.lambda_ = lambda_
         self.beta = beta
         self.L = L
+        self.G = G
         self.n0 = n0
         self.reservoir = reservoir
         self.holdout = holdout

@@ -26,7 +26,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
     feature_noise : variances of the measurement noise, an array or a dict by column (errors in variables, squared loss).
     missing : what NaN means: ``'error'``, ``'zero'``, ``'mean'`` of the column so far, ``'debias'`` (values missing at random, squared loss).
     missing_rate : for ``'debias'``; ``fit`` counts it for arrays.
-    lambda_, beta, L, n0 : constants of the algorithms; measured on the first rows if not given.
+    lambda_, beta, L, G, n0 : constants of the algorithms; read off the first rows if not given (``constants_`` says which).
     reservoir : where past rows wait: ``'memory'``, ``'disk:DIR'``, ``'sample:M'``.
     holdout : the share of rows that are scored and never learned from.
     random_state : the seed; 1 if not given, as on the command line.
@@ -64,6 +64,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         lambda_: float | None = None,
         beta: float | None = None,
         L: float | None = None,
+        G: float | None = None,
         n0: int | None = None,
         reservoir: str = "memory",
         holdout: float = 0.0,
@@ -82,6 +83,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         self.lambda_ = lambda_
         self.beta = beta
         self.L = L
+        self.G = G
         self.n0 = n0
         self.reservoir = reservoir
         self.holdout = holdout

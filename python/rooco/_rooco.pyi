@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "__version__", "Learner", "Model", "Rows", "audit", "certify", "lab_list", "lab_paper", "lab_run", "number_name", "own_loss",
+    "__version__", "Learner", "Model", "Rows", "algorithms", "audit", "certify", "lab_list", "lab_paper", "lab_run", "number_name", "own_loss",
     "shift_invert_pca", "shuffle",
 ]
 
 __version__: str
 
 def number_name(value: float) -> str: ...
+def algorithms() -> str: ...
 def audit(rows: Rows, options: str) -> str: ...
 def certify(rows: Rows, model: Model, domain: str | None = None) -> str: ...
 def own_loss(

@@ -49,7 +49,7 @@ fn repair(row: usize, x: &mut [f64], first: usize, schema: &mut Schema) -> Resul
                 false => ("infinity", "clip it first"),
             };
             let name = &column.name;
-            return Err(Error::Unsupported(format!(
+            return Err(Error::Data(format!(
                 "Input X contains {what} in row {row}, column {name}; every number must be finite: {out}"
             )));
         }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use rooco::algorithm::{Algorithm, Memory, Settings};
-use rooco::draw::Keep;
 use rooco::guarantee::Constant;
 use rooco::loss::Correction;
+use rooco::replay::Keep;
 use rooco::{Error, Result};
 use rooco_data::stream::{self, BadRows, Format, Labels, Missing, Schema, TargetKind};
 use rooco_pass::fit;
@@ -123,7 +123,7 @@ impl FitOptions {
             found.push(Correction::Missing { rates: rates.resolve("missing_rate", schema)? });
         }
         if found.len() > 1 {
-            return Err(Error::Unsupported(
+            return Err(Error::Combination(
                 "two corrections at once are not supported: give one of label_noise, positive_unlabeled, feature_noise, \
                  missing='debias'"
                     .into(),
@@ -133,7 +133,7 @@ impl FitOptions {
     }
 
     fn memory(&self) -> Result<Memory> {
-        let wrong = || Error::Unsupported(format!("reservoir={:?}: write memory, disk:DIR or sample:M", self.reservoir));
+        let wrong = || Error::Option(format!("reservoir={:?}: write memory, disk:DIR or sample:M", self.reservoir));
         Ok(match self.reservoir.split_once(':').map_or((self.reservoir.as_str(), ""), |(k, v)| (k, v)) {
             ("memory", "") => Memory::Keep(Keep::Planned),
             ("disk", dir) if !dir.is_empty() => Memory::Keep(Keep::Disk { directory: PathBuf::from(dir), memory: 1 << 28 }),
@@ -157,10 +157,7 @@ impl ByColumn {
                 for (name, value) in map {
                     let at = (first..values.len()).find(|&i| schema.name(i) == *name).ok_or_else(|| {
                         let known: Vec<String> = (first..values.len().min(12)).map(|i| schema.name(i)).collect();
-                        Error::Unsupported(format!(
-                            "{option}: there is no numeric column {name:?}; there are {}",
-                            known.join(", ")
-                        ))
+                        Error::Option(format!("{option}: there is no numeric column {name:?}; there are {}", known.join(", ")))
                     })?;
                     values[at] = *value;
                 }

@@ -154,7 +154,7 @@ impl Rows {
                         inputs.extend(Input::expand(path)?);
                     }
                     if inputs.is_empty() {
-                        return Err(Error::Unsupported("no files match".into()).into());
+                        return Err(Error::Option("no files match".into()).into());
                     }
                     work(stream::open(&inputs, &options)?.as_mut())
                 })
@@ -167,7 +167,7 @@ impl Rows {
         let text = schema.columns.iter().find(|c| matches!(c.role, Role::Categorical { .. }));
         match text.filter(|_| self.read.numbers_only) {
             None => Ok(()),
-            Some(column) => Err(Error::Unsupported(format!(
+            Some(column) => Err(Error::Data(format!(
                 "could not convert string to float: column {:?} holds text. Encode it first (OneHotEncoder in a ColumnTransformer), or use \
                  fit_stream, which makes a feature of every value",
                 column.name

@@ -16,9 +16,10 @@ use std::time::Instant;
 use rooco::Learner;
 use rooco::algorithm::{Sgd, Task};
 use rooco::domain::Ball;
-use rooco::draw::{Draw, Draws, Fresh, HeldRows, MemoryStore, Mixture, Reservoir};
+use rooco::draw::{Draw, Draws, Fresh, Mixture, Reservoir};
 use rooco::loss::{Linear, Squared};
 use rooco::play::Play;
+use rooco::replay::{HeldRows, MemoryStore};
 use rooco::step::Steps;
 use rooco::{Result, Row};
 

@@ -208,7 +208,7 @@ pub fn open(name_or_path: &str) -> Result<Experiment> {
         _ if path.exists() => Experiment::read(&path),
         _ => {
             let names: Vec<&str> = SHIPPED.iter().map(|s| s.0).collect();
-            Err(Error::Unsupported(format!(
+            Err(Error::Option(format!(
                 "there is no file `{name_or_path}` and no shipped experiment of that name; shipped are {}",
                 names.join(", ")
             )))

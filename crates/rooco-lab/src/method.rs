@@ -129,7 +129,7 @@ impl Method {
                 Some(("lambda", Some(v))) => method.lambda = v,
                 Some(("beta", Some(v))) => method.beta = v,
                 _ => {
-                    return Err(Error::Unsupported(format!(
+                    return Err(Error::Option(format!(
                         "algorithm `{text}`: after the name only lambda=FACTOR and beta=FACTOR are understood, not `{word}`"
                     )));
                 }
@@ -144,7 +144,7 @@ impl Method {
     fn parse_name(text: &str) -> Result<Self> {
         let unknown = || {
             let names: Vec<&str> = Algorithm::all().map(|a| a.name).chain(METHODS.iter().map(|m| m.0)).collect();
-            Error::Unsupported(format!("there is no algorithm `{text}`; write one of {}", names.join(", ")))
+            Error::Option(format!("there is no algorithm `{text}`; write one of {}", names.join(", ")))
         };
         fn boxed(learner: impl Learner + 'static) -> Result<Box<dyn Learner>> {
             Ok(Box::new(learner))
@@ -198,7 +198,7 @@ impl Method {
             }
             ["vaw"] => new(Arc::new(|p, _| match p.problem.loss().name().as_str() {
                 "squared" => boxed(VovkAzouryWarmuth::new(p.w1.len(), p.lambda().max(1e-3) * p.horizon() as f64 / 100.0)?),
-                other => Err(Error::Unsupported(format!("vaw is for the squared loss, not {other}"))),
+                other => Err(Error::Combination(format!("vaw is for the squared loss, not {other}"))),
             })),
             _ => return Err(unknown()),
         };

@@ -46,7 +46,7 @@ pub fn principal_components<E: From<Error>>(
         Ok(())
     })?;
     if n < 2 {
-        return Err(Error::Dimension { what: "the data (n_samples)".into(), expected: 2, found: n as usize }.into());
+        return Err(Error::Combination(format!("principal components need at least two rows; got n_samples = {n}")).into());
     }
     let total = squares.iter().sum::<f64>() / n as f64;
     let mut pca = Pca { rows, mean, n };

@@ -179,10 +179,27 @@ pub enum Error {
         /// What there is.
         known: String,
     },
+    /// A choice that cannot be: a name that is misspelt, a number out of its range.
+    #[error("{0}")]
+    Option(String),
     /// Two choices that do not go together, each fine by itself.
     #[error("{0}")]
     Combination(String),
-    /// A combination that this loss, domain or algorithm does not offer.
+    /// Rows or arrays in memory that are not what they should be.
+    #[error("{0}")]
+    Data(String),
+    /// More than this build, this machine or a chosen limit allows.
+    #[error("{0}")]
+    Limit(String),
+    /// A model or checkpoint that cannot be read.
+    #[error("{}: not a usable rooco file: {what}", file.display())]
+    Damaged {
+        /// Which file.
+        file: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// What nobody has built, or what cannot be.
     #[error("{0}")]
     Unsupported(String),
     /// Malformed data, with its place.
@@ -223,7 +240,52 @@ pub enum Error {
     },
 }
 
+/// What a caller can do about an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The rows are wrong: repair or skip them.
+    Data,
+    /// A choice is wrong: choose another.
+    Option,
+    /// Two choices do not go together.
+    Combination,
+    /// The problem has no answer as it stands: not convex, too few rows, not solved.
+    Problem,
+    /// A saved state, model or checkpoint is damaged or belongs to something else.
+    Damaged,
+    /// More than a limit allows.
+    Limit,
+    /// The operating system refused.
+    Io,
+    /// Not offered.
+    Unsupported,
+}
+
 impl Error {
+    /// What can be done about it.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::NonFinite { .. } | Error::MalformedRow { .. } | Error::Data(_) | Error::Parse { .. } | Error::Empty => {
+                ErrorKind::Data
+            }
+            Error::Dimension { .. } | Error::TooManyBadRows { .. } | Error::HorizonExceeded { .. } => ErrorKind::Data,
+            Error::Option(_) | Error::Unknown { .. } | Error::Missing { .. } | Error::Constant { .. } => ErrorKind::Option,
+            Error::OutsideDomain { .. } | Error::EmptyDomain(_) | Error::LambdaExceedsBeta { .. } | Error::Draw { .. } => {
+                ErrorKind::Option
+            }
+            Error::Combination(_) | Error::NoPoint => ErrorKind::Combination,
+            Error::HorizonTooShort { .. }
+            | Error::NotConvex { .. }
+            | Error::ConvexityUnknown { .. }
+            | Error::NotSolved { .. } => ErrorKind::Problem,
+            Error::State { .. } | Error::Damaged { .. } => ErrorKind::Damaged,
+            Error::TooManyFeatures { .. } | Error::Limit(_) => ErrorKind::Limit,
+            Error::Store { .. } | Error::Io { .. } => ErrorKind::Io,
+            Error::Unsupported(_) => ErrorKind::Unsupported,
+        }
+    }
+
     /// Checks that a constant is positive and finite.
     pub fn positive(name: &'static str, value: f64) -> Result<f64> {
         if value > 0.0 && value.is_finite() {

@@ -6,6 +6,10 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 
+mod prefetch;
+
+pub(crate) use prefetch::{prefetch, prefetch_at};
+
 const LANES: usize = 8;
 
 #[inline(always)]

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use rooco::draw::Past;
+use rooco::Rows;
 use rooco_data::stream::{Labels, Missing, Stream};
 use rooco_pass::audit::{Again, Audit, AuditReport, Certified, Certifier, Optimum, SampleCertified, Verdict, optimum};
 use rooco_pass::fit::FitOptions;
@@ -174,15 +174,15 @@ fn each_row(
 }
 
 /// All rows, if they fit.
-fn in_memory(rows: &mut dyn Again, most: usize) -> Result<Option<Past>> {
-    let (mut past, mut bytes, mut fits) = (Past::default(), 0, true);
+fn in_memory(rows: &mut dyn Again, most: usize) -> Result<Option<Rows>> {
+    let (mut past, mut bytes, mut fits) = (Rows::default(), 0, true);
     rows.each(&mut |z| {
         bytes += 32 + 12 * z.x.values().len();
         fits = fits && bytes <= most;
         if fits {
             past.push(z);
         } else {
-            past = Past::default();
+            past = Rows::default();
         }
         Ok(())
     })?;

@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use rooco::algorithm::{Algorithm, Memory, Settings};
-use rooco::draw::{Keep, Leftovers};
 use rooco::guarantee::Constant;
 use rooco::loss::{Base, Prediction};
+use rooco::replay::{Keep, Leftovers};
 use rooco_data::shuffle::{ShuffleOptions, ShuffledRows};
 use rooco_data::stream::{Schema, Stream};
 use rooco_pass::audit::{Audit, AuditReport};

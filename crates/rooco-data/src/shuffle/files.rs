@@ -169,7 +169,7 @@ impl Draft {
     fn new(parent: &Path, output: &Path) -> Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let Some(name) = output.file_name() else {
-            return Err(Error::Unsupported(format!("{} is no name for a file", output.display())));
+            return Err(Error::Option(format!("{} is no name for a file", output.display())));
         };
         loop {
             let n = COUNT.fetch_add(1, Ordering::Relaxed);

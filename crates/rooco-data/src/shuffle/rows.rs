@@ -3,8 +3,8 @@
 use super::ShuffleOptions;
 use super::sorter::{Sorted, Sorter};
 use crate::stream::{Position, Schema, Stream, Tally};
-use rooco::{Error, Result};
-use rooco::{Features, Row};
+use rooco::rows::codec;
+use rooco::{Error, Result, Row};
 
 /// The rows of a stream in uniformly random order: a stream again.
 ///
@@ -16,8 +16,7 @@ pub struct ShuffledRows {
     bytes: u64,
     schema: Schema,
     tally: Tally,
-    index: Vec<u32>,
-    value: Vec<f64>,
+    words: Vec<f64>,
 }
 
 impl ShuffledRows {
@@ -43,11 +42,11 @@ impl ShuffledRows {
     ) -> Result<Self> {
         let parent = options.temporary.clone().unwrap_or_else(std::env::temp_dir);
         let mut sorter = Sorter::new(options, parent);
-        let mut record = Vec::new();
+        let (mut record, mut words) = (Vec::new(), Vec::new());
         let mut position = stream.position();
         while let Some(z) = stream.next()? {
             watch(z, position)?;
-            write(z, &mut record);
+            write(z, &mut words, &mut record);
             sorter.push(&record, || {
                 let p = stream.position();
                 p.total_bytes.filter(|&t| t > 0).map(|t| p.bytes as f64 / t as f64)
@@ -63,8 +62,7 @@ impl ShuffledRows {
             bytes: stream.position().bytes,
             schema: stream.schema().clone(),
             tally: stream.tally().clone(),
-            index: Vec::new(),
-            value: Vec::new(),
+            words: Vec::new(),
         })
     }
 
@@ -78,7 +76,7 @@ impl Stream for ShuffledRows {
     fn next(&mut self) -> Result<Option<Row<'_>>> {
         let Some(record) = self.sorted.next()? else { return Ok(None) };
         self.given += 1;
-        read(record, &mut self.index, &mut self.value).map(Some)
+        read(record, &mut self.words).map(Some)
     }
 
     fn position(&self) -> Position {
@@ -96,39 +94,23 @@ impl Stream for ShuffledRows {
     }
 }
 
-/// Bytes before the indices of a row.
-const HEAD: usize = 20;
-
-/// y, weight, how many indices (none if dense), indices, values.
-fn write(z: Row<'_>, out: &mut Vec<u8>) {
-    let (index, value): (&[u32], &[f64]) = match z.x {
-        Features::Dense(x) => (&[], x),
-        Features::Sparse { index, value } => (index, value),
-    };
+/// The words of a row and, last, a byte that says whether it is sparse.
+fn write(z: Row<'_>, words: &mut Vec<f64>, out: &mut Vec<u8>) {
+    words.clear();
+    codec::encode(z, words);
     out.clear();
-    out.extend(z.y.to_le_bytes());
-    out.extend(z.weight.to_le_bytes());
-    // A sparse row without entries is told from a dense one without entries by the top bit.
-    let sparse = matches!(z.x, Features::Sparse { .. });
-    out.extend((index.len() as u32 | (sparse as u32) << 31).to_le_bytes());
-    out.extend(index.iter().flat_map(|i| i.to_le_bytes()));
-    out.extend(value.iter().flat_map(|v| v.to_le_bytes()));
+    out.extend_from_slice(bytemuck::cast_slice(words));
+    out.push(codec::is_sparse(z) as u8);
 }
 
-fn read<'a>(record: &[u8], index: &'a mut Vec<u32>, value: &'a mut Vec<f64>) -> Result<Row<'a>> {
-    let damaged = || Error::Unsupported("a temporary file was changed while the shuffle ran; start again".into());
-    let Some((head, rest)) = record.split_first_chunk::<HEAD>() else { return Err(damaged()) };
-    let real = |at: usize| f64::from_le_bytes(std::array::from_fn(|k| head[at + k]));
-    let word = u32::from_le_bytes(std::array::from_fn(|k| head[16 + k]));
-    let (sparse, n) = (word >> 31 == 1, (word & (u32::MAX >> 1)) as usize);
-    let Some((indices, values)) = rest.split_at_checked(4 * n) else { return Err(damaged()) };
-    index.clear();
-    value.clear();
-    index.extend(indices.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])));
-    value.extend(values.chunks_exact(8).map(|b| f64::from_le_bytes(std::array::from_fn(|k| b[k]))));
-    if sparse && index.len() != value.len() {
+fn read<'a>(record: &[u8], words: &'a mut Vec<f64>) -> Result<Row<'a>> {
+    let damaged =
+        || Error::Store { file: "a temporary file".into(), what: "it was changed while the shuffle ran; start again".into() };
+    let Some((sparse, bytes)) = record.split_last().filter(|(_, b)| b.len() >= 16 && b.len().is_multiple_of(8)) else {
         return Err(damaged());
-    }
-    let x = if sparse { Features::Sparse { index, value } } else { Features::Dense(value) };
-    Ok(Row { x, y: real(0), weight: real(8) })
+    };
+    // The bytes lie anywhere; words must lie at multiples of eight.
+    words.resize(bytes.len() / 8, 0.0);
+    bytemuck::cast_slice_mut(words).copy_from_slice(bytes);
+    Ok(codec::decode(words, *sparse != 0))
 }

@@ -34,8 +34,7 @@ impl Input {
         if !pattern.contains(['*', '?', '[']) || path.exists() {
             return Ok(vec![Input::File(path)]);
         }
-        let paths =
-            glob::glob(pattern).map_err(|e| Error::Unsupported(format!("the pattern `{pattern}` cannot be read: {e}")))?;
+        let paths = glob::glob(pattern).map_err(|e| Error::Option(format!("the pattern `{pattern}` cannot be read: {e}")))?;
         let files: Vec<Input> = paths.filter_map(|p| p.ok()).filter(|p| p.is_file()).map(Input::File).collect();
         if files.is_empty() {
             return Err(Error::Io {
@@ -107,10 +106,10 @@ pub(crate) struct Opened {
 impl Inputs {
     pub fn new(inputs: &[Input]) -> Result<Self> {
         if inputs.is_empty() {
-            return Err(Error::Unsupported("no input was named; give a file, or - for standard input".into()));
+            return Err(Error::Option("no input was named; give a file, or - for standard input".into()));
         }
         if inputs.iter().filter(|i| matches!(i, Input::Stdin)).count() > 1 {
-            return Err(Error::Unsupported("standard input (-) can be read once only".into()));
+            return Err(Error::Option("standard input (-) can be read once only".into()));
         }
         let total = inputs.iter().map(Input::size).sum();
         Ok(Inputs { inputs: inputs.to_vec(), at: 0, read: Arc::default(), total, opened: None })

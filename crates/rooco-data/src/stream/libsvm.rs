@@ -62,7 +62,7 @@ impl Libsvm {
         let coordinate = |name: &String| {
             let index = name.parse::<u32>().ok().filter(|&i| i >= base);
             index.map(|i| (i64::from(i) + shift) as u32).ok_or_else(|| {
-                Error::Unsupported(format!("features of a libsvm file have numbers from {base} on; there is no feature `{name}`"))
+                Error::Option(format!("features of a libsvm file have numbers from {base} on; there is no feature `{name}`"))
             })
         };
         Ok(Libsvm {

@@ -156,13 +156,13 @@ impl<'a, P: Index, I: Index, V: Value> Csr<'a, P, I, V> {
         check_length("the row pointers", pointer.len(), y.len() + 1)?;
         check_length("the values", value.len(), index.len())?;
         if columns > u32::MAX as usize {
-            return Err(Error::Unsupported(format!("{columns} columns are too many; at most {} are possible", u32::MAX)));
+            return Err(Error::Limit(format!("{columns} columns are too many; at most {} are possible", u32::MAX)));
         }
         let mut from = 0;
         for (t, &end) in pointer.iter().enumerate() {
             let end = end.position().filter(|&end| end >= from && end <= index.len() && (t > 0 || end == 0));
             let Some(end) = end else {
-                return Err(Error::Unsupported(format!(
+                return Err(Error::Data(format!(
                     "row pointer {t} of the CSR matrix is out of order; pointers start at 0 and never decrease"
                 )));
             };
@@ -170,7 +170,7 @@ impl<'a, P: Index, I: Index, V: Value> Csr<'a, P, I, V> {
             for i in &index[from..end] {
                 let i = i.position();
                 if i <= last || i >= Some(columns) {
-                    return Err(Error::Unsupported(format!(
+                    return Err(Error::Data(format!(
                         "row {t} of the CSR matrix: the indices of a row must increase and stay below {columns} (sort them and add up duplicates first)"
                     )));
                 }

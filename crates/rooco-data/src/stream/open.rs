@@ -41,7 +41,7 @@ impl std::str::FromStr for Format {
             "parquet" => Format::Parquet,
             "arrow" | "ipc" | "feather" => Format::Arrow,
             _ => {
-                return Err(Error::Unsupported(format!(
+                return Err(Error::Option(format!(
                     "there is no format `{name}`; the formats are libsvm, csv, tsv, vw, parquet and arrow"
                 )));
             }

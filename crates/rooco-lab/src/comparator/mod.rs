@@ -105,7 +105,7 @@ impl<R: Update, L: Loss> Comparator<R, L> {
     /// The rule must play a point of W.
     pub fn new(rule: R, loss: L, domain: Box<dyn Domain>) -> Result<Self> {
         if loss.outputs() != 1 {
-            return Err(Error::Unsupported("the comparators of the lab are for losses with one score a row".into()));
+            return Err(Error::Combination("the comparators of the lab are for losses with one score a row".into()));
         }
         let d = rule.play().len();
         Ok(Comparator { rule, gradient: Gradient::new(1), g: vec![0.0; d], loss, domain, t: 0 })

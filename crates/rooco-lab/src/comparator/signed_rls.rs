@@ -23,7 +23,7 @@ impl SignedRls {
     /// For quadratic losses only. ρ of order 1.
     pub fn new(w1: Vec<f64>, loss: &dyn Loss, rho: f64, beta: f64) -> Result<Self> {
         if !loss.is_quadratic() {
-            return Err(Error::Unsupported(format!("recursive least squares needs a quadratic loss, not {}", loss.name())));
+            return Err(Error::Combination(format!("recursive least squares needs a quadratic loss, not {}", loss.name())));
         }
         let d = w1.len();
         Ok(SignedRls { rho_beta: rho * beta, sum: vec![0.0; d * d], b: vec![0.0; d], w: w1.clone(), w1 })

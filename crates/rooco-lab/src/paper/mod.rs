@@ -265,7 +265,7 @@ pub fn paper(options: &Options, progress: &(dyn Fn(&str) + Sync)) -> Result<Pape
         }
     }
     if m.paper.checks.is_empty() {
-        return Err(Error::Unsupported(format!(
+        return Err(Error::Option(format!(
             "no statement is called `{}`; there are {}, and below them the rows that `rooco lab paper` prints",
             options.only.as_deref().unwrap_or(""),
             ORDER.join(", ")

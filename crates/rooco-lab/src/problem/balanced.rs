@@ -1,6 +1,6 @@
 //! P5: half the rows curve up, half down, along the same direction.
 
-use rooco::draw::Past;
+use rooco::Rows;
 use rooco::rng::{Purpose, Random};
 use rooco::{Error, Result, Row};
 
@@ -37,7 +37,7 @@ pub fn balanced(t: u64, kappa: f64, q: f64, seed: u64) -> Result<Instance> {
         let mean = (0..n).map(|k| noise[2 * k + i]).sum::<f64>() / n as f64;
         (0..n).for_each(|k| noise[2 * k + i] -= mean);
     }
-    let mut rows = Past::default();
+    let mut rows = Rows::default();
     for k in 0..n {
         let a = if k < down {
             low

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rooco::draw::Past;
+use rooco::Rows;
 use rooco::loss::{Base, LossSpec};
 use rooco::rng::{Purpose, Random};
 use rooco::{Error, Result};
@@ -44,7 +44,7 @@ impl DataFile {
         rooco::domain::parse(&self.domain, None)?;
         self.path = folder.join(&self.path);
         if !self.path.exists() {
-            return Err(Error::Unsupported(format!("there is no file {}", self.path.display())));
+            return Err(Error::Option(format!("there is no file {}", self.path.display())));
         }
         Ok(self)
     }
@@ -52,7 +52,7 @@ impl DataFile {
     fn spec(&self) -> Result<LossSpec> {
         let base = Base::parse(&self.loss, 2)?;
         if base.outputs() != 1 {
-            return Err(Error::Unsupported("the lab takes losses with one score a row".into()));
+            return Err(Error::Combination("the lab takes losses with one score a row".into()));
         }
         Ok(LossSpec { base, correction: None, l2: self.l2 })
     }
@@ -61,7 +61,7 @@ impl DataFile {
     pub fn build(&self, t: u64, seed: u64) -> Result<Instance> {
         let options = Options { target: self.target.clone(), weight: self.weight.clone(), ..Options::default() };
         let mut stream = open(&[Input::File(self.path.clone())], &options)?;
-        let mut all = Past::default();
+        let mut all = Rows::default();
         let (mut d, mut largest) = (0, 0.0f64);
         while let Some(z) = stream.next()? {
             d = d.max(z.x.dim());
@@ -70,10 +70,10 @@ impl DataFile {
         }
         if (all.len() as u64) < t {
             let (path, n) = (self.path.display(), all.len());
-            return Err(Error::Unsupported(format!("{path} has {n} rows, fewer than T = {t}; lower `t`")));
+            return Err(Error::Option(format!("{path} has {n} rows, fewer than T = {t}; lower `t`")));
         }
         let scale = if self.normalise && largest > 0.0 { 1.0 / largest } else { 1.0 };
-        let mut rows = Past::default();
+        let mut rows = Rows::default();
         let mut x = vec![0.0; d];
         for i in Random::new(seed, Purpose::Data).order(all.len()).into_iter().take(t as usize) {
             let mut z = all.get(i as usize);

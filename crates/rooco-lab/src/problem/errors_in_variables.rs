@@ -1,6 +1,6 @@
 //! P3 and P3b: least squares with features measured under known noise.
 
-use rooco::draw::Past;
+use rooco::Rows;
 use rooco::loss::{ErrorsInVariables, Noise};
 use rooco::rng::{Purpose, Random};
 use rooco::{Error, Result, Row};
@@ -28,7 +28,7 @@ pub fn errors_in_variables(t: u64, d: usize, kappa: f64, seed: u64) -> Result<In
     }
     let spread = at(low);
     let w0 = super::sphere(&mut random, d, 0.5);
-    let mut rows = Past::default();
+    let mut rows = Rows::default();
     for _ in 0..t {
         // A uniform number on ±√3 has variance 1.
         let clean: Vec<f64> = spread.iter().map(|s| s * 3f64.sqrt() * (2.0 * random.uniform() - 1.0)).collect();

@@ -34,7 +34,7 @@ pub const FAMILIES: &[Entry] = &[
 impl Family {
     /// Reads `name key=value ...`; what is not given has its default.
     pub fn parse(text: &str) -> Result<Self> {
-        let bad = |what: String| Err(Error::Unsupported(format!("problem `{text}`: {what}")));
+        let bad = |what: String| Err(Error::Option(format!("problem `{text}`: {what}")));
         let mut words = text.split_whitespace();
         let name = words.next().unwrap_or("");
         let Some(&(name, defaults, _)) = FAMILIES.iter().find(|f| f.0 == name) else {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use rooco::Rows;
 use rooco::algorithm::{Curvature, Task};
-use rooco::draw::Past;
 use rooco::guarantee::Constants;
 use rooco::loss::{Base, LossSpec};
 use rooco::minimise::{Minimum, minimise_from};
@@ -38,7 +38,7 @@ pub struct Instance {
 
 impl Instance {
     /// A problem of your own. W is given as text, see [`rooco::domain::parse`]. The constants and the minimiser are computed.
-    pub fn new(name: &str, rows: Past, loss: impl Loss + 'static, domain: &str, w1: Vec<f64>) -> Result<Self> {
+    pub fn new(name: &str, rows: Rows, loss: impl Loss + 'static, domain: &str, w1: Vec<f64>) -> Result<Self> {
         let problem = Problem::boxed(rows, Arc::new(loss) as Arc<dyn Loss>, rooco::domain::parse(domain, w1.len())?)?;
         let minimum = minimise_from(&problem, TOLERANCE, w1.clone())?;
         let known = problem.constants(&w1, Some(&minimum))?;

@@ -1,6 +1,6 @@
 //! Features missing completely at random, corrected.
 
-use rooco::draw::Past;
+use rooco::Rows;
 use rooco::loss::MissingAtRandom;
 use rooco::rng::{Purpose, Random};
 use rooco::{Result, Row};
@@ -13,7 +13,7 @@ pub fn missing_data(t: u64, d: usize, rate: f64, seed: u64) -> Result<Instance> 
     let loss = MissingAtRandom::new(rate)?;
     let mut random = Random::new(seed, Purpose::Data);
     let w0 = sphere(&mut random, d, 0.5);
-    let mut rows = Past::default();
+    let mut rows = Rows::default();
     for _ in 0..t {
         let x = sphere(&mut random, d, (d as f64).sqrt());
         let y = x.iter().zip(&w0).map(|(x, w)| x * w).sum::<f64>() + 0.2 * (2.0 * random.uniform() - 1.0);

@@ -1,6 +1,6 @@
 //! P2 and P2h: labels flipped at known rates, corrected.
 
-use rooco::draw::Past;
+use rooco::Rows;
 use rooco::linalg::Symmetric;
 use rooco::loss::{Linear, Logistic, NoisyLabels, Ridge, RowConstants, SmoothedHinge};
 use rooco::rng::{Purpose, Random};
@@ -35,9 +35,9 @@ fn start(d: usize, radius: f64) -> Vec<f64> {
     w1
 }
 
-fn rows(t: u64, d: usize, seed: u64) -> Past {
+fn rows(t: u64, d: usize, seed: u64) -> Rows {
     let mut random = Random::new(seed, Purpose::Data);
-    let mut rows = Past::default();
+    let mut rows = Rows::default();
     let (mut x, mut clean) = (vec![0.0; d], 1.0);
     for k in 0..t as usize {
         if k % 10 == 0 {

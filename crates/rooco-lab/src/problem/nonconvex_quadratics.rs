@@ -1,6 +1,6 @@
 //! P1: quadratics of which a third are not convex, with a mean that is known exactly.
 
-use rooco::draw::Past;
+use rooco::Rows;
 use rooco::rng::{Purpose, Random};
 use rooco::{Error, Result, Row};
 
@@ -71,7 +71,7 @@ fn build(
         let mean = noise.iter().map(|e| e[i]).sum::<f64>() / t as f64;
         noise.iter_mut().for_each(|e| e[i] -= mean);
     }
-    let mut rows = Past::default();
+    let mut rows = Rows::default();
     let mut x = vec![0.0; 2 * d];
     for (k, noise) in noise.iter().enumerate() {
         if k % 3 == 0 {

@@ -1,6 +1,6 @@
 //! P4 and P4b: the linear systems of shift-and-invert PCA.
 
-use rooco::draw::Past;
+use rooco::Rows;
 use rooco::linalg::Symmetric;
 use rooco::loss::ShiftInvertPca;
 use rooco::rng::{Purpose, Random};
@@ -18,7 +18,7 @@ pub fn shift_invert_pca(t: u64, d: usize, kappa: f64, seed: u64) -> Result<Insta
     }
     let mut random = Random::new(seed, Purpose::Data);
     let spread: Vec<f64> = (0..d).map(|i| 0.1f64.powf(i as f64 / (d.max(2) - 1) as f64).sqrt()).collect();
-    let mut rows = Past::default();
+    let mut rows = Rows::default();
     let mut c = Symmetric::zeros(d);
     let mut largest = 0.0f64;
     for _ in 0..t {

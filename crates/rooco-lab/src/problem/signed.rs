@@ -1,6 +1,6 @@
 //! Signed weights: a fifth of the rows counts negatively, as in simulated events, sWeights or unlearning.
 
-use rooco::draw::Past;
+use rooco::Rows;
 use rooco::loss::{Linear, Logistic, Ridge, Squared};
 use rooco::rng::{Purpose, Random};
 use rooco::{Result, Row};
@@ -21,10 +21,10 @@ pub fn signed_logistic(t: u64, d: usize, seed: u64) -> Result<Instance> {
 }
 
 /// Unit vectors x, y made of ⟨w°, x⟩ and a uniform number, and w_1 = -1.8·w° for ‖w°‖ = ½.
-fn rows(t: u64, d: usize, seed: u64, target: impl Fn(f64, f64) -> f64) -> (Past, Vec<f64>) {
+fn rows(t: u64, d: usize, seed: u64, target: impl Fn(f64, f64) -> f64) -> (Rows, Vec<f64>) {
     let mut random = Random::new(seed, Purpose::Data);
     let w0 = sphere(&mut random, d, 0.5);
-    let mut rows = Past::default();
+    let mut rows = Rows::default();
     for k in 0..t {
         let x = sphere(&mut random, d, 1.0);
         let p = x.iter().zip(&w0).map(|(x, w)| x * w).sum();

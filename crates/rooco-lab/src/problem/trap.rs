@@ -1,6 +1,6 @@
 //! The trap: one dimension, two kinds of rows, regret that is linear in T if they come sorted.
 
-use rooco::draw::Past;
+use rooco::Rows;
 use rooco::{Result, Row};
 
 use super::{Instance, RankOne};
@@ -19,7 +19,7 @@ pub fn trap_negatives_first(t: u64) -> Result<Instance> {
 }
 
 fn build(t: u64, name: &str, keep_order: bool) -> Result<Instance> {
-    let mut rows = Past::default();
+    let mut rows = Rows::default();
     let half = t / 2;
     (0..half).for_each(|_| rows.push(Row::dense(&[1.0, -0.75], -1.0)));
     (0..half).for_each(|_| rows.push(Row::dense(&[1.0, 0.75], 2.0)));

@@ -164,7 +164,7 @@ impl Certifier {
     pub fn finish_sample(mut self, of: u64, row_gradient: f64, lambda: f64, delta: f64) -> Result<SampleCertified> {
         let data_value = self.mean()?;
         if self.counts.rows > of {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::Option(format!(
                 "a sample of {} rows cannot come from {of} rows: give the number of all rows",
                 self.counts.rows
             )));

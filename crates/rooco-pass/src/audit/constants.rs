@@ -5,9 +5,9 @@ use std::cell::Cell;
 use super::lanczos::{self, Ends};
 use super::{OrderOptions, OrderReport, OrderTest};
 use rooco::Learner;
+use rooco::Rows;
 use rooco::Rule;
 use rooco::domain::{self, Domain};
-use rooco::draw::Past;
 use rooco::gradient::Gradient;
 use rooco::guarantee::{self, Constant, Constants, Guarantee};
 use rooco::kernel::axpy;
@@ -49,7 +49,7 @@ pub trait Again {
     fn each(&mut self, row: &mut dyn FnMut(Row<'_>) -> Result<()>) -> Result<()>;
 }
 
-impl Again for Past {
+impl Again for Rows {
     fn each(&mut self, row: &mut dyn FnMut(Row<'_>) -> Result<()>) -> Result<()> {
         (0..self.len()).try_for_each(|j| row(self.get(j)))
     }
@@ -315,7 +315,7 @@ impl Audit {
                         Ok(())
                     })?;
                     if seen != self.counts.rows {
-                        return Err(Error::Unsupported(format!(
+                        return Err(Error::Data(format!(
                             "the rows were to be read again, and there were {seen} instead of {}: the data changed meanwhile",
                             self.counts.rows
                         )));

@@ -2,8 +2,8 @@
 
 use super::certify::Certifier;
 use super::constants::parse_domain;
+use rooco::Rows;
 use rooco::domain::Single;
-use rooco::draw::Past;
 use rooco::kernel::{axpy, dot};
 use rooco::linalg::Symmetric;
 use rooco::loss::{Loss, LossSpec};
@@ -39,7 +39,7 @@ impl Optimum {
 /// Minimises the mean loss of these rows over the domain, from `start`, until the certified gap is at most `tolerance`, or nothing
 /// gets better: Newton steps first, then projected gradients. The certificate is that of [`Certifier`], or of
 /// [`minimise`](rooco::minimise::minimise), whichever is better.
-pub fn optimum(spec: &LossSpec, domain: &str, rows: Past, start: &[f64], tolerance: f64) -> Result<Optimum> {
+pub fn optimum(spec: &LossSpec, domain: &str, rows: Rows, start: &[f64], tolerance: f64) -> Result<Optimum> {
     Error::positive("the tolerance", tolerance)?;
     let loss = spec.build()?;
     let features = (0..rows.len()).map(|j| loss.features(rows.get(j).x)).max().unwrap_or(0);

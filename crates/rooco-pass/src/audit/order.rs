@@ -330,12 +330,12 @@ impl OrderTest {
     /// Goes on from a saved state, with the same bits as the test that saved it. Seed and options must be the same.
     pub fn load(&mut self, state: &State) -> Result<()> {
         let (&[rows, used, key, alarm, scores], &[evidence]) = (state.u64("order")?, state.f64("alarm")?) else {
-            return Err(Error::Unsupported("the saved order test has another shape: it belongs to another version".into()));
+            return Err(Error::State { what: "the saved order test has another shape: it belongs to another version".into() });
         };
         if key != self.key || scores != self.tracks.len() as u64 {
-            return Err(Error::Unsupported(
-                "the saved order test was run with another seed or other scores; give the same ones".into(),
-            ));
+            return Err(Error::State {
+                what: "the saved order test was run with another seed or other scores; give the same ones".into(),
+            });
         }
         let mut tracks = Vec::new();
         for (k, track) in self.tracks.iter().enumerate() {
@@ -349,7 +349,7 @@ impl OrderTest {
         };
         // From where this test stands to where the saved one stood: the generator only runs forward.
         if used < self.ties.used() {
-            return Err(Error::Unsupported("this order test has seen rows already; load into a new one".into()));
+            return Err(Error::State { what: "this order test has seen rows already; load into a new one".into() });
         }
         self.ties.skip(used - self.ties.used());
         self.tracks = tracks;
@@ -402,7 +402,7 @@ impl Track {
 
     fn load(score: Score, s: &State) -> Result<Self> {
         let (&[tested, best_row, crossed, exponent, started], &[number]) = (s.u64("where")?, s.f64("best")?) else {
-            return Err(Error::Unsupported("the saved order test has another shape: it belongs to another version".into()));
+            return Err(Error::State { what: "the saved order test has another shape: it belongs to another version".into() });
         };
         let test = match started {
             0 => None,

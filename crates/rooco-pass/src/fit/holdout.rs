@@ -104,7 +104,7 @@ impl Holdout {
         s.put_count("seen", self.seen);
         s.put_count("numbers", self.numbers as u64);
         s.put_count("full", self.room.is_some() as u64);
-        let rows: rooco::draw::Past = self.rows().collect();
+        let rows: rooco::Rows = self.rows().collect();
         s.put_all("rows.", rows.save());
         s
     }
@@ -115,7 +115,7 @@ impl Holdout {
         self.places.skip(s.count("places")?);
         self.seen = s.count("seen")?;
         self.numbers = s.count("numbers")? as usize;
-        let rows = rooco::draw::Past::load(&s.part("rows."))?;
+        let rows = rooco::Rows::load(&s.part("rows."))?;
         self.rows = (0..rows.len()).map(|j| Held::of(rows.get(j))).collect();
         self.room = (s.count("full")? != 0).then_some(self.rows.len());
         Ok(())

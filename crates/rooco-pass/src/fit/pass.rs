@@ -1,7 +1,7 @@
 //! The pass itself.
 
+use rooco::Rows;
 use rooco::checksum::{self, RowSum};
-use rooco::draw::Past;
 use rooco::feed::{Plan, Violation};
 use rooco::loss::{Base, Loss, Prediction};
 use rooco::point::Outputs;
@@ -89,7 +89,7 @@ impl Pass {
         watch: &mut dyn Watch,
     ) -> Result<Fitted> {
         // The first rows decide the constants; then they are learned from like all others.
-        let mut first = Past::default();
+        let mut first = Rows::default();
         while first.len() < options.first_rows {
             match stream.next()? {
                 Some(z) => first.push(z),

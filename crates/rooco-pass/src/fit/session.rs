@@ -1,7 +1,7 @@
 //! A pass that the caller sessions, row by row, and may look at in between.
 
 use super::{Checkpoint, FitOptions, Fitted, Pass, Progress};
-use rooco::draw::Past;
+use rooco::Rows;
 use rooco::feed::Plan;
 use rooco::state::State;
 use rooco::{Error, Result};
@@ -19,15 +19,15 @@ pub struct Session {
 }
 
 enum Stage {
-    Waiting(Past),
+    Waiting(Rows),
     /// The rows that the constants came from stay: a saved session decides by them again.
-    Running(Box<Pass>, Past),
+    Running(Box<Pass>, Rows),
 }
 
 impl Session {
     /// Ready for the first row.
     pub fn new(options: FitOptions) -> Self {
-        Session { options, state: Stage::Waiting(Past::default()) }
+        Session { options, state: Stage::Waiting(Rows::default()) }
     }
 
     /// One row. `schema` says what its coordinates mean; a run decides on its loss by the schema as of the row that starts it.
@@ -77,7 +77,7 @@ impl Session {
         }
         let first = std::mem::take(first);
         match start(&self.options, schema, &first) {
-            Ok(pass) => self.state = Stage::Running(Box::new(pass), if auto { Past::default() } else { first }),
+            Ok(pass) => self.state = Stage::Running(Box::new(pass), if auto { Rows::default() } else { first }),
             Err(e) => {
                 // A row that cannot be learned from must not stay.
                 self.state = Stage::Waiting((0..first.len() - 1).map(|j| first.get(j)).collect());
@@ -143,9 +143,9 @@ impl Session {
     pub fn resume(options: FitOptions, schema: &Schema, from: &Checkpoint) -> Result<Self> {
         let waiting = from.state.part("waiting.");
         if waiting.has("len") {
-            return Ok(Session { options, state: Stage::Waiting(Past::load(&waiting)?) });
+            return Ok(Session { options, state: Stage::Waiting(Rows::load(&waiting)?) });
         }
-        let first = Past::load(&from.state.part("first."))?;
+        let first = Rows::load(&from.state.part("first."))?;
         let mut pass = Pass::new(Plan::new(&options.recipe(schema)?, &first)?, options.clone())?;
         pass.resume(from, schema)?;
         Ok(Session { options, state: Stage::Running(Box::new(pass), first) })
@@ -153,7 +153,7 @@ impl Session {
 }
 
 /// A pass over the first rows.
-fn start(options: &FitOptions, schema: &Schema, first: &Past) -> Result<Pass> {
+fn start(options: &FitOptions, schema: &Schema, first: &Rows) -> Result<Pass> {
     let mut pass = Pass::new(Plan::new(&options.recipe(schema)?, first)?, options.clone())?;
     for j in 0..first.len() {
         pass.row(first.get(j), &mut ())?;

@@ -137,7 +137,7 @@ impl Model {
         let mut w = self.rule.weights.clone();
         if self.rule.offset.iter().any(|o| *o != 0.0) {
             if !self.about.schema.intercept || w.len() < self.rule.outputs {
-                return Err(Error::Unsupported(
+                return Err(Error::Combination(
                     "this model adds a constant to every score, but its data have no constant feature (no intercept): it is no point of \
                      W, and there is no certificate for it"
                         .into(),

@@ -97,7 +97,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 }
 
 fn bad(path: &Path, what: String) -> Error {
-    Error::Unsupported(format!("{}: not a usable rooco file: {what}", path.display()))
+    Error::Damaged { file: path.into(), what }
 }
 
 fn to_bytes<A: Serialize>(kind: &str, about: &A, state: &State, outputs: usize) -> Result<Vec<u8>> {

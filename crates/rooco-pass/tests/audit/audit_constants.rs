@@ -2,8 +2,8 @@
 #![allow(missing_docs)]
 
 use rooco::Row;
+use rooco::Rows;
 use rooco::domain;
-use rooco::draw::Past;
 use rooco::loss::{Base, Correction, LossSpec};
 use rooco::minimise::minimise;
 use rooco::problem::Problem;
@@ -11,9 +11,9 @@ use rooco::rng::{Purpose, Random};
 use rooco_pass::audit::{Audit, Certifier, Verdict};
 
 /// T rows, some sparse, features arriving late; weights of both signs if asked for.
-fn rows(t: usize, d: usize, classes: usize, signed: bool, seed: u64) -> Past {
+fn rows(t: usize, d: usize, classes: usize, signed: bool, seed: u64) -> Rows {
     let mut r = Random::new(seed, Purpose::Test);
-    let mut past = Past::default();
+    let mut past = Rows::default();
     for k in 0..t {
         // The last features appear in the second half only.
         let seen = if k < t / 2 { d.div_ceil(2) } else { d };

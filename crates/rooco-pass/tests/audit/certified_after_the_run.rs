@@ -1,6 +1,6 @@
 //! Certificates after a run, on rows: signed weights, the logistic loss on the whole space, features that say the same, samples.
 
-use rooco::draw::Past;
+use rooco::Rows;
 use rooco::loss::{Base, LossSpec};
 use rooco::minimise::minimise;
 use rooco::problem::Problem;
@@ -9,9 +9,9 @@ use rooco::{Row, domain};
 use rooco_pass::audit::{Certified, Certifier, optimum};
 
 /// T rows y = ±1 or a number, of d features in units from 0.01 to 100; every 10th weight is negative if asked for.
-fn rows(t: usize, d: usize, classes: bool, signed: bool, units: bool, r: &mut Random) -> Past {
+fn rows(t: usize, d: usize, classes: bool, signed: bool, units: bool, r: &mut Random) -> Rows {
     let truth: Vec<f64> = (0..d).map(|_| r.normal()).collect();
-    let mut past = Past::default();
+    let mut past = Rows::default();
     for k in 0..t {
         let mut x: Vec<f64> = (0..d).map(|_| r.normal()).collect();
         let p: f64 = x.iter().zip(&truth).map(|(x, w)| x * w).sum();
@@ -25,7 +25,7 @@ fn rows(t: usize, d: usize, classes: bool, signed: bool, units: bool, r: &mut Ra
     past
 }
 
-fn certify(spec: &LossSpec, set: &str, past: &Past, w: &[f64]) -> Certified {
+fn certify(spec: &LossSpec, set: &str, past: &Rows, w: &[f64]) -> Certified {
     let mut certifier = Certifier::new(spec.clone(), set, w.to_vec()).unwrap();
     (0..past.len()).for_each(|j| certifier.observe(past.get(j)).unwrap());
     let mut c = certifier.finish().unwrap();
@@ -99,7 +99,7 @@ fn features_that_say_the_same_are_no_obstacle() {
     let mut r = Random::new(13, Purpose::Test);
     for (base, classes) in [(Base::Squared, false), (Base::Logistic, true)] {
         let single = rows(400, 2, classes, false, true, &mut r);
-        let mut past = Past::default();
+        let mut past = Rows::default();
         for j in 0..single.len() {
             let z = single.get(j);
             let x: Vec<f64> = z.x.values().iter().chain(z.x.values()).copied().collect();

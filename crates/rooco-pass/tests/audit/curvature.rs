@@ -1,13 +1,13 @@
 //! λ is that of a dense eigensolver, with a matrix and without one.
 
-use rooco::draw::Past;
+use rooco::Rows;
 use rooco::linalg::Symmetric;
 use rooco::loss::{Base, Linear, Logistic, Loss, LossSpec, Ridge, Softmax};
 use rooco::rng::{Purpose, Random};
 use rooco::{Features, Row, domain};
 use rooco_pass::audit::{Audit, AuditReport, Verdict, lanczos};
 
-fn audited(spec: &LossSpec, set: &str, features: usize, rows: &mut Past) -> AuditReport {
+fn audited(spec: &LossSpec, set: &str, features: usize, rows: &mut Rows) -> AuditReport {
     let mut audit = Audit::new(spec.clone(), set, 0, 1).unwrap();
     (0..rows.len()).for_each(|j| audit.observe(rows.get(j)).unwrap());
     assert_eq!(audit.wants_rows_again(), features * spec.base.outputs() > 2000);
@@ -23,7 +23,7 @@ fn a_planted_spectrum_is_found_by_the_matrix() {
     let norm = u.iter().map(|u| u * u).sum::<f64>().sqrt();
     u.iter_mut().for_each(|u| *u /= norm);
     let spectrum: Vec<f64> = (0..d).map(|i| if i == 7 { -0.031 } else { 0.05 + i as f64 / d as f64 }).collect();
-    let mut rows = Past::default();
+    let mut rows = Rows::default();
     for (i, lambda) in spectrum.iter().enumerate() {
         let length = (d as f64 * lambda.abs()).sqrt();
         let x: Vec<f64> = (0..d).map(|j| length * (f64::from(u8::from(i == j)) - 2.0 * u[i] * u[j])).collect();
@@ -42,7 +42,7 @@ fn lanczos_finds_the_ends_for_100_000_coordinates() {
     const BLOCKS: usize = 25_000;
     const EACH: usize = 6;
     let mut r = Random::new(2, Purpose::Test);
-    let (mut rows, mut lo, mut hi) = (Past::default(), f64::INFINITY, f64::NEG_INFINITY);
+    let (mut rows, mut lo, mut hi) = (Rows::default(), f64::INFINITY, f64::NEG_INFINITY);
     for b in 0..BLOCKS {
         let mut block = Symmetric::zeros(4);
         let index: [u32; 4] = std::array::from_fn(|k| (4 * b + k) as u32);

@@ -1,8 +1,9 @@
 //! What happens to past rows in algorithms that replay them.
 
 use super::Unbiased;
-use crate::draw::{Doubling, Draw, Draws, Keep, Sample};
+use crate::draw::{Doubling, Draw, Draws, Sample};
 use crate::error::{Error, Result};
+use crate::replay::Keep;
 
 /// What happens to past rows in algorithms that replay them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ impl Memory {
 
     pub(super) fn refused(&self) -> Error {
         let what = if let Memory::Sample(_) = self { "a bounded sample of the past" } else { "a horizon that doubles" };
-        Error::Unsupported(format!(
+        Error::Combination(format!(
             "{what} goes with the reservoir draw only, not with the mixture; choose reservoir-sgd or provable"
         ))
     }

@@ -1,11 +1,12 @@
 //! Beyond the paper: Algorithm 1's draw or the mixture, with the largest steps that are proved.
 
 use super::{Curvature, Entry, NONE, Needs, Sgd, Task, reservoir_sgd_from};
-use crate::draw::{Draw, Draws, Keep, Mixture, Reservoir};
+use crate::draw::{Draw, Draws, Mixture, Reservoir};
 use crate::error::{Error, Result};
 use crate::guarantee::{self, Constants, Guarantee};
 use crate::loss::Loss;
 use crate::play::Play;
+use crate::replay::Keep;
 use crate::step::Steps;
 
 /// Which unbiased gradient the provable mode uses.

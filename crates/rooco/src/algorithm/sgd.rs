@@ -94,7 +94,7 @@ impl<L: Loss> Task<L> {
     pub(super) fn plain(self) -> Result<(Self, f64)> {
         match self.pull {
             Some(Pull { w0: Some(_), .. }) => {
-                Err(Error::Unsupported("this algorithm takes a regulariser around the origin only".into()))
+                Err(Error::Combination("this algorithm takes a regulariser around the origin only".into()))
             }
             ref pull => {
                 let alpha = pull.as_ref().map_or(0.0, |p| p.alpha);

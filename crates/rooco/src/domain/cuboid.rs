@@ -40,7 +40,7 @@ impl Cuboid {
     pub fn uniform(lo: f64, hi: f64) -> Result<Self> {
         check("every coordinate", lo, hi)?;
         if lo > 0.0 || hi < 0.0 {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::Option(format!(
                 "the box [{lo}, {hi}] does not contain zero, where new coordinates start; say its dimension (Cuboid::in_dimension)"
             )));
         }
@@ -173,7 +173,7 @@ mod tests {
         assert!(matches!(Cuboid::new(vec![f64::NAN], vec![1.0]), Err(Error::EmptyDomain(_))));
         assert!(matches!(Cuboid::new(vec![f64::INFINITY], vec![f64::INFINITY]), Err(Error::EmptyDomain(_))));
         assert!(matches!(Cuboid::new(vec![0.0], vec![]), Err(Error::Dimension { .. })));
-        assert!(matches!(Cuboid::uniform(1.0, 2.0), Err(Error::Unsupported(_))));
+        assert!(matches!(Cuboid::uniform(1.0, 2.0), Err(Error::Option(_))));
         let positive = Cuboid::new(vec![0.0, 0.0], vec![f64::INFINITY; 2]).unwrap();
         assert_eq!((positive.diameter(), positive.support(&[-1.0, -2.0])), (f64::INFINITY, 0.0));
         assert_eq!(positive.score_range(Features::Sparse { index: &[1], value: &[0.0] }), Interval { lo: 0.0, hi: 0.0 });

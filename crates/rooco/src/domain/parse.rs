@@ -28,7 +28,7 @@ pub fn parse(text: &str, dim: impl Into<Option<usize>>) -> Result<Box<dyn Domain
         if read.len() == n && given.len() == n {
             return Ok(read);
         }
-        Err(Error::Unsupported(format!(
+        Err(Error::Option(format!(
             "the domain `{text}` needs {n} number{} after `{kind}:`; write one of {FORMS}",
             if n == 1 { "" } else { "s" }
         )))
@@ -46,9 +46,9 @@ pub fn parse(text: &str, dim: impl Into<Option<usize>>) -> Result<Box<dyn Domain
         }
         ("simplex", None) => match dim {
             Some(dim) => Box::new(Simplex::new(dim)?),
-            None => return Err(Error::Unsupported("the simplex needs the number of features; say it, or choose l1:1".into())),
+            None => return Err(Error::Option("the simplex needs the number of features; say it, or choose l1:1".into())),
         },
-        _ => return Err(Error::Unsupported(format!("there is no domain `{text}`; write one of {FORMS}"))),
+        _ => return Err(Error::Option(format!("there is no domain `{text}`; write one of {FORMS}"))),
     })
 }
 

@@ -1,8 +1,10 @@
 //! Line 4 of Algorithm 1 for a stream whose end is not known.
 
-use super::{Draw, Drawn, Draws, Past};
+use super::{Draw, Drawn};
 use crate::error::Result;
+use crate::replay::Draws;
 use crate::row::Row;
+use crate::rows::Rows;
 use crate::state::State;
 
 /// The reservoir with the horizon T_t = the smallest power of two that is at least t: while rows keep coming, the horizon
@@ -14,13 +16,13 @@ use crate::state::State;
 /// where replay is wanted. Every row is kept, because any row may be drawn again.
 pub struct Doubling {
     draws: Draws,
-    past: Past,
+    past: Rows,
 }
 
 impl Doubling {
     /// The draw for any number of rows.
     pub fn new(draws: Draws) -> Self {
-        Doubling { draws, past: Past::default() }
+        Doubling { draws, past: Rows::default() }
     }
 }
 
@@ -44,7 +46,7 @@ impl Draw for Doubling {
     }
 
     fn load(&mut self, state: &State) -> Result<()> {
-        self.past = Past::load(state)?;
+        self.past = Rows::load(state)?;
         Ok(())
     }
 }

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::draws::{Replays, Rule};
 use super::reservoir::{check_rule, load, save};
-use super::{AllRows, DiskStore, Draw, Drawn, Draws, Keep, MemoryStore, Store};
+use super::{Draw, Drawn};
 use crate::error::Result;
+use crate::replay::{AllRows, DiskStore, Draws, Keep, MemoryStore, Replays, Rule, Store};
 use crate::row::Row;
 use crate::state::State;
 

@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::draws::{Replays, Rule};
-use super::{AllRows, DiskStore, Draw, Drawn, Draws, HeldRows, HeldStore, Keep, MemoryStore, Store};
+use super::{Draw, Drawn};
 use crate::error::{Error, Result};
+use crate::replay::{AllRows, DiskStore, Draws, HeldRows, HeldStore, Keep, MemoryStore, Replays, Rule, Store};
 use crate::row::Row;
 use crate::state::State;
 
@@ -122,6 +122,6 @@ pub(super) fn load(store: &mut dyn Store, state: &State) -> Result<u64> {
 pub(super) fn check_rule(store: &dyn Store, rule: Rule) -> Result<()> {
     match store.replays().rule() {
         found if found == rule => Ok(()),
-        found => Err(Error::Unsupported(format!("the store was built for the replays of the {found:?}, not of the {rule:?}"))),
+        found => Err(Error::Combination(format!("the store was built for the replays of the {found:?}, not of the {rule:?}"))),
     }
 }

@@ -1,9 +1,11 @@
 //! Replay from a bounded memory: a uniform sample of M past rows instead of all of them.
 
-use super::{Draw, Drawn, Draws, Past};
+use super::{Draw, Drawn};
 use crate::error::{Error, Result};
+use crate::replay::Draws;
 use crate::rng::{Purpose, Random};
 use crate::row::Row;
+use crate::rows::Rows;
 use crate::state::State;
 
 /// z'_t = z_t with probability 1-(t-1)/T, else one of M rows that are a uniform sample of the past (Vitter's reservoir
@@ -29,7 +31,7 @@ pub struct Sample {
 #[derive(Clone, Debug)]
 struct Kept {
     s: u64,
-    row: Past,
+    row: Rows,
 }
 
 impl Sample {
@@ -85,7 +87,7 @@ impl Draw for Sample {
     }
 
     fn save(&self) -> State {
-        let rows: Past = self.rows.iter().map(|kept| kept.row.get(0)).collect();
+        let rows: Rows = self.rows.iter().map(|kept| kept.row.get(0)).collect();
         let mut s = State::default();
         s.put_u64("rounds", [self.rounds]);
         s.put_u64("round", self.rows.iter().map(|kept| kept.s).collect::<Vec<_>>());
@@ -94,11 +96,11 @@ impl Draw for Sample {
     }
 
     fn load(&mut self, state: &State) -> Result<()> {
-        let (rounds, round, rows) = (state.count("rounds")?, state.u64("round")?, Past::load(&state.part("past."))?);
+        let (rounds, round, rows) = (state.count("rounds")?, state.u64("round")?, Rows::load(&state.part("past."))?);
         if rounds > self.horizon || round.len() != rows.len() || rows.len() as u64 != rounds.min(self.size as u64) {
-            return Err(Error::Unsupported(
-                "the saved sample has another size: it belongs to other settings, or is damaged".into(),
-            ));
+            return Err(Error::State {
+                what: "the saved sample has another size: it belongs to other settings, or is damaged".into(),
+            });
         }
         self.rounds = rounds;
         self.rows = round.iter().enumerate().map(|(j, &s)| Kept { s, row: [rows.get(j)].into_iter().collect() }).collect();

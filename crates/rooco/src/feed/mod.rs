@@ -22,11 +22,11 @@ pub use assumptions::{Assumptions, Violation};
 pub use plan::{LARGEST_KAPPA, Plan};
 pub use recipe::Recipe;
 
-use crate::draw::Past;
 use crate::error::{Error, Result};
 use crate::guarantee::Promise;
 use crate::learner::Played;
 use crate::row::{Features, Row};
+use crate::rows::Rows;
 use crate::rule::Rule;
 use crate::state::State;
 
@@ -44,9 +44,9 @@ pub struct Feed {
 }
 
 enum Stage {
-    Waiting(Past),
+    Waiting(Rows),
     /// The rows that the constants came from stay: a saved feed decides by them again.
-    Running(Box<Plan>, Past),
+    Running(Box<Plan>, Rows),
 }
 
 /// What was paid so far.
@@ -66,7 +66,7 @@ impl Feed {
         // What is wrong with the recipe is said now, not at the thousandth row.
         recipe.loss.build()?;
         recipe.domain()?;
-        Ok(Feed { recipe, stage: Stage::Waiting(Past::default()), totals: Totals::default() })
+        Ok(Feed { recipe, stage: Stage::Waiting(Rows::default()), totals: Totals::default() })
     }
 
     /// Plays, pays and learns. `None` while the row waits for the constants. On error nothing was learned, and the feed can go on.
@@ -87,7 +87,7 @@ impl Feed {
         let first = std::mem::take(first);
         match started(&self.recipe, &first) {
             Ok((plan, totals, played)) => {
-                let first = if self.recipe.algorithm.is_default() { Past::default() } else { first };
+                let first = if self.recipe.algorithm.is_default() { Rows::default() } else { first };
                 (self.stage, self.totals) = (Stage::Running(plan, first), totals);
                 Ok(played)
             }
@@ -189,9 +189,9 @@ impl Feed {
         let totals = Totals { rows: s.count("rows")?, loss: s.number("loss")?, weight: s.number("weight")? };
         let waiting = s.part("waiting.");
         let stage = if waiting.has("len") {
-            Stage::Waiting(Past::load(&waiting)?)
+            Stage::Waiting(Rows::load(&waiting)?)
         } else {
-            let first = Past::load(&s.part("first."))?;
+            let first = Rows::load(&s.part("first."))?;
             let mut plan = Plan::new(&recipe, &first)?;
             plan.learner.load(&s.part("learner."))?;
             if let Some(assumptions) = &mut plan.assumptions {
@@ -218,7 +218,7 @@ impl Totals {
 }
 
 /// A plan that has learned from the first rows.
-fn started(recipe: &Recipe, first: &Past) -> Result<(Box<Plan>, Totals, Option<Played>)> {
+fn started(recipe: &Recipe, first: &Rows) -> Result<(Box<Plan>, Totals, Option<Played>)> {
     let mut plan = Plan::new(recipe, first)?;
     let (mut totals, mut played) = (Totals::default(), None);
     for j in 0..first.len() {

@@ -3,12 +3,13 @@
 use super::{Assumptions, Recipe};
 use crate::algorithm::{Memory, Pull, Settings, Task};
 use crate::domain::Domain;
-use crate::draw::{Keep, Past};
 use crate::error::{Error, Result};
 use crate::guarantee::{Constant, Constants, NoTheorem, Obstacle, Promise, Source};
 use crate::learner::Learner;
 use crate::linalg::Symmetric;
 use crate::loss::Loss;
+use crate::replay::Keep;
+use crate::rows::Rows;
 
 /// Up to this many coordinates the curvature of the first rows is looked at as a matrix.
 const SMALL: usize = 200;
@@ -29,7 +30,7 @@ pub struct Plan {
 
 impl Plan {
     /// Decides. `first` are the first rows, which will be learned from afterwards like any other.
-    pub fn new(recipe: &Recipe, first: &Past) -> Result<Self> {
+    pub fn new(recipe: &Recipe, first: &Rows) -> Result<Self> {
         let mut recipe = recipe.clone();
         let domain = recipe.domain()?;
         let task = task(&recipe)?;
@@ -117,7 +118,7 @@ fn task(recipe: &Recipe) -> Result<Task<Box<dyn Loss>>> {
 }
 
 /// Fills in the constants that are not known, from the first rows.
-fn fill(recipe: &Recipe, loss: &dyn Loss, domain: &dyn Domain, first: &Past) -> Result<Settings> {
+fn fill(recipe: &Recipe, loss: &dyn Loss, domain: &dyn Domain, first: &Rows) -> Result<Settings> {
     let mut s = recipe.settings.clone();
     let rows = first.len();
     if rows == 0 {
@@ -149,7 +150,7 @@ fn fill(recipe: &Recipe, loss: &dyn Loss, domain: &dyn Domain, first: &Past) -> 
 }
 
 /// The smallest eigenvalue of the mean minorant of the first rows, if there are few enough coordinates.
-fn curvature(loss: &dyn Loss, domain: &dyn Domain, first: &Past) -> Option<f64> {
+fn curvature(loss: &dyn Loss, domain: &dyn Domain, first: &Rows) -> Option<f64> {
     let d = (0..first.len()).map(|j| loss.features(first.get(j).x)).max()? * loss.outputs();
     if d > SMALL {
         return None;

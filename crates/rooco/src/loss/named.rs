@@ -99,7 +99,7 @@ impl Base {
         };
         let number = |default: f64| match parameter {
             None => Ok(default),
-            Some(v) => v.parse().map_err(|_| Error::Unsupported(format!("the loss `{text}` needs a number after the colon"))),
+            Some(v) => v.parse().map_err(|_| Error::Option(format!("the loss `{text}` needs a number after the colon"))),
         };
         let base = match name {
             "squared" => Base::Squared,
@@ -108,10 +108,10 @@ impl Base {
             "squared-hinge" => Base::SquaredHinge,
             "smoothed-hinge" => Base::SmoothedHinge { gamma: number(1.0)? },
             "softmax" => Base::Softmax { classes: number(classes as f64)? as usize },
-            _ => return Err(Error::Unsupported(format!("there is no loss `{text}`; choose one of {}", Self::NAMES))),
+            _ => return Err(Error::Unknown { what: "loss", name: text.into(), known: Self::NAMES.into() }),
         };
         if parameter.is_some() && !matches!(base, Base::Huber { .. } | Base::SmoothedHinge { .. } | Base::Softmax { .. }) {
-            return Err(Error::Unsupported(format!("the loss `{name}` takes no number")));
+            return Err(Error::Option(format!("the loss `{name}` takes no number")));
         }
         Ok(base)
     }
@@ -181,7 +181,7 @@ impl fmt::Display for Correction {
 impl Correction {
     /// Reads the text that [`Display`](fmt::Display) writes.
     pub fn parse(text: &str) -> Result<Self> {
-        let wrong = || Error::Unsupported(format!("`{text}` is no correction"));
+        let wrong = || Error::Option(format!("`{text}` is no correction"));
         let (name, numbers) = text.split_once(':').ok_or_else(wrong)?;
         let list: Vec<f64> = match numbers {
             "" => Vec::new(),
@@ -270,7 +270,7 @@ impl LossSpec {
 
     /// The error for a correction that does not fit the loss.
     pub(crate) fn mismatch(&self) -> Error {
-        Error::Unsupported(
+        Error::Combination(
             "this correction does not fit this loss: label noise and positive-unlabelled data need a two-class loss, randomised \
              response needs softmax, feature noise and debiased missing values need the squared loss"
                 .into(),

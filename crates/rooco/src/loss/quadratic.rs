@@ -33,7 +33,7 @@ impl Quadratic {
         for i in 0..d {
             for j in 0..i {
                 if (a[i * d + j] - a[j * d + i]).abs() > 1e-9 * size {
-                    return Err(Error::Unsupported(format!(
+                    return Err(Error::Data(format!(
                         "A is not symmetric: entry ({i}, {j}) is {}, entry ({j}, {i}) is {}; give (A + Aᵀ)/2, which has the same wᵀAw",
                         a[i * d + j],
                         a[j * d + i]

@@ -58,7 +58,7 @@ pub fn bias<L: Loss, M: Loss>(
             }
             let j = learner.last_round().j;
             if j == 0 {
-                return Err(Error::Unsupported(format!("nothing is learned in round {t}, so there is no gradient estimate")));
+                return Err(Error::Option(format!("nothing is learned in round {t}, so there is no gradient estimate")));
             }
             let used = order[j as usize - 1] as usize;
             match estimator {

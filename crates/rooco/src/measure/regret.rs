@@ -46,9 +46,9 @@ fn check_order(rows: usize, order: &[u32]) -> Result<()> {
         match seen.get_mut(t as usize) {
             Some(seen) if !*seen => *seen = true,
             Some(_) => {
-                return Err(Error::Unsupported(format!("the order names row {t} twice; every row must come exactly once")));
+                return Err(Error::Data(format!("the order names row {t} twice; every row must come exactly once")));
             }
-            None => return Err(Error::Unsupported(format!("the order names row {t}, but the rows are 0..{rows}"))),
+            None => return Err(Error::Data(format!("the order names row {t}, but the rows are 0..{rows}"))),
         }
     }
     Ok(())

@@ -46,7 +46,7 @@ pub fn stability<L: Loss>(
         return Err(Error::Constant { name: "i", value: i as f64, must: "a position from 1 to m" });
     }
     if positions.is_empty() || trials == 0 {
-        return Err(Error::Unsupported("stability needs at least one position and one trial".into()));
+        return Err(Error::Option("stability needs at least one position and one trial".into()));
     }
     let mut result = Stability {
         m,

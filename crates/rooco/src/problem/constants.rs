@@ -139,7 +139,7 @@ impl<L: Loss> Problem<L> {
     fn compute_geometry(&self) -> Result<Geometry> {
         let d = self.dim;
         if d > MAX_DIM {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::Limit(format!(
                 "the curvature of the sum is a {d}×{d} matrix, and at most {MAX_DIM} are computed; give λ yourself (an L2 term is one)"
             )));
         }

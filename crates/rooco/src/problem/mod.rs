@@ -12,17 +12,17 @@ pub use constants::{Geometry, Rule};
 pub use sums::Sums;
 
 use crate::domain::Domain;
-use crate::draw::Past;
 use crate::error::{Error, Result};
 use crate::gradient::Gradient;
 use crate::kernel;
 use crate::loss::Loss;
 use crate::point::Outputs;
 use crate::row::Row;
+use crate::rows::Rows;
 
 /// T rows, a loss f and a domain W.
 pub struct Problem<L> {
-    rows: Past,
+    rows: Rows,
     loss: L,
     domain: Box<dyn Domain>,
     dim: usize,
@@ -45,7 +45,7 @@ impl<L: Loss> Problem<L> {
     }
 
     /// The same with a domain chosen at run time, and rows that are already stored.
-    pub fn boxed(rows: Past, loss: L, domain: Box<dyn Domain>) -> Result<Self> {
+    pub fn boxed(rows: Rows, loss: L, domain: Box<dyn Domain>) -> Result<Self> {
         if rows.is_empty() {
             return Err(Error::Empty);
         }

@@ -497,7 +497,9 @@ impl Weights {
         let dim = basis[0].len();
         let fixed = self.anchor.is_some() && dim != self.dim();
         if !fits || fixed || !dim.is_multiple_of(self.outputs) || basis.iter().any(|m| m.len() != dim) {
-            return Err(Error::Unsupported("the saved weights belong to another algorithm, loss or number of features".into()));
+            return Err(Error::State {
+                what: "the saved weights belong to another algorithm, loss or number of features".into(),
+            });
         }
         self.version += 1;
         self.basis = basis.into_iter().map(<[f64]>::to_vec).collect();

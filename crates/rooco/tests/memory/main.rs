@@ -7,7 +7,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use rooco::Row;
-use rooco::draw::{Draw, Draws, MemoryStore, Reservoir};
+use rooco::draw::{Draw, Draws, Reservoir};
+use rooco::replay::MemoryStore;
 
 struct Counting;
 

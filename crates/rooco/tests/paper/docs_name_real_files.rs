@@ -14,7 +14,8 @@ fn quoted(text: &str) -> Vec<&str> {
 
 /// A test program or one of its files, by its name alone.
 fn is_a_test(name: &str) -> bool {
-    let topics = ["rooco/tests/paper", "rooco/tests/learn", "rooco/tests/audit", "rooco-lab/tests/lab"];
+    let topics =
+        ["rooco/tests/paper", "rooco/tests/learn", "rooco/tests/certificates", "rooco-pass/tests/audit", "rooco-lab/tests/lab"];
     topics.iter().any(|topic| root().join("crates").join(topic).join(format!("{name}.rs")).exists())
 }
 
@@ -28,14 +29,16 @@ fn spelled_out(name: &str) -> Vec<String> {
 
 /// Checks the lines `| statement | file | test |`; returns how many files and tests they name.
 fn check_table<'a>(lines: impl Iterator<Item = &'a str>) -> (usize, usize) {
-    let source = root().join("crates/rooco/src");
+    let sources = ["rooco", "rooco-pass", "rooco-data"].map(|name| root().join("crates").join(name).join("src"));
+    let source = &sources[0];
+    let read = |name: &str| sources.iter().find_map(|s| fs::read_to_string(s.join(name)).ok());
     let (mut files, mut tests) = (0, 0);
     for line in lines.filter(|line| line.starts_with("| ") && !line.contains("| file | test |")) {
         let columns: Vec<&str> = line.split('|').map(str::trim).collect();
         let mut text = String::new();
         for name in quoted(columns[2]).into_iter().flat_map(spelled_out) {
             if name.ends_with(".rs") {
-                text.push_str(&fs::read_to_string(source.join(&name)).unwrap_or_else(|e| panic!("{name}: {e}")));
+                text.push_str(&read(&name).unwrap_or_else(|| panic!("no file {name}")));
                 files += 1;
             } else if name.ends_with('/') || name == "rooco-lab" {
                 assert!(source.join(&name).is_dir() || root().join("crates").join(&name).is_dir(), "no folder {name}");
@@ -73,7 +76,9 @@ fn every_path_in_the_documents_exists() {
             .filter(|p| p.extension().is_some_and(|e| e == "md")),
     );
     // What a path may be relative to.
-    let bases = ["", "docs", "crates/rooco", "crates/rooco/src", "crates/rooco-lab", "crates/rooco-cli", "python"];
+    let crates = ["rooco", "rooco-data", "rooco-pass", "rooco-lab", "rooco-cli"];
+    let mut bases: Vec<String> = ["", "docs", "python"].map(String::from).to_vec();
+    bases.extend(crates.iter().flat_map(|c| [format!("crates/{c}"), format!("crates/{c}/src")]));
     let mut found = 0;
     for page in pages {
         let text = fs::read_to_string(&page).unwrap();

@@ -67,7 +67,7 @@ fn a_kill_at_any_row_after_any_checkpoint_changes_no_bit() {
     let (first_directory, second_directory) = (directory("first"), directory("second"));
     let mut random = Random::new(12, Purpose::Test);
     for kind in KINDS {
-        let mut rows = Rows::new(kind, seed);
+        let mut rows = MadeRows::new(kind, seed);
         let whole = run(&mut learner(Reservoir::new(horizon, Draws::seeded(seed)).unwrap()), &mut rows, 1, horizon, 0).unwrap();
         for _ in 0..6 {
             let mut first = learner(on_disk(horizon, seed, &first_directory, TINY));
@@ -108,7 +108,7 @@ fn a_kill_at_any_row_after_any_checkpoint_changes_no_bit() {
 fn a_state_saved_without_a_checkpoint_is_complete_too() {
     let (horizon, seed) = (3000, 5);
     let (first_directory, second_directory) = (directory("plain-first"), directory("plain-second"));
-    let mut rows = Rows::new(Kind::Mixed, seed);
+    let mut rows = MadeRows::new(Kind::Mixed, seed);
     let mut first = learner(on_disk(horizon, seed, &first_directory, TINY));
     let hash = run(&mut first, &mut rows, 1, 1700, 0).unwrap();
     let saved = first.save();
@@ -138,7 +138,7 @@ fn memory_stays_within_the_budget_when_rows_grow_longer() {
 #[test]
 fn the_directory_goes_with_the_store_but_not_while_a_checkpoint_needs_it() {
     let directory = directory("removed");
-    let mut rows = Rows::new(Kind::Dense, 1);
+    let mut rows = MadeRows::new(Kind::Dense, 1);
     // Dropped halfway, without a checkpoint: nobody can go on, so nothing stays.
     let mut learner_1 = learner(on_disk(20_000, 1, &directory, TINY));
     run(&mut learner_1, &mut rows, 1, 10_000, 0).unwrap();
@@ -176,7 +176,7 @@ fn the_directory_goes_with_the_store_but_not_while_a_checkpoint_needs_it() {
 /// Runs until something fails, and gives the message.
 fn failure(directory: &Path, spoil: impl Fn(&Path)) -> String {
     let horizon = 20_000;
-    let mut rows = Rows::new(Kind::Dense, 1);
+    let mut rows = MadeRows::new(Kind::Dense, 1);
     let mut learner = learner(on_disk(horizon, 1, directory, TINY));
     run(&mut learner, &mut rows, 1, horizon / 2, 0).unwrap();
     spoil(directory);
@@ -251,7 +251,7 @@ fn a_directory_that_cannot_be_used_is_refused_at_once() {
 #[test]
 fn a_checkpoint_whose_files_are_gone_or_cut_is_refused() {
     let path = directory("lost");
-    let mut rows = Rows::new(Kind::Dense, 1);
+    let mut rows = MadeRows::new(Kind::Dense, 1);
     let mut first = learner(on_disk(20_000, 1, &path, TINY));
     run(&mut first, &mut rows, 1, 10_000, 0).unwrap();
     first.checkpoint().unwrap();

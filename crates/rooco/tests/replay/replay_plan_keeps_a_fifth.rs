@@ -3,7 +3,8 @@
 use super::replay_common::*;
 use rooco::Learner;
 use rooco::Row;
-use rooco::draw::{Draw, Drawn, Draws, MemoryStore, Mixture, Reservoir};
+use rooco::draw::{Draw, Drawn, Draws, Mixture, Reservoir};
+use rooco::replay::MemoryStore;
 
 /// A row before aT is replayed after aT with probability 1 - e^{-(1-a)}, so a(1 - e^{-(1-a)})·T rows wait at time aT: at most
 /// 0.19935 T (a = 0.557). For the mixture it is max a(1-a) = 1/4.
@@ -26,7 +27,7 @@ fn the_store_holds_what_the_plan_says_and_nothing_at_the_end() {
     let store = MemoryStore::new(Reservoir::replays(horizon, Draws::seeded(9)).unwrap()).unwrap();
     let peak = store.plan().peak_live_rows();
     let mut learner = learner(Reservoir::with_store(store).unwrap());
-    let mut rows = Rows::new(Kind::Sparse, 9);
+    let mut rows = MadeRows::new(Kind::Sparse, 9);
     let mut seen = 0;
     for t in 1..=horizon {
         learner.observe(rows.row(t)).unwrap();

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use super::replay_common::*;
 use rooco::Learner;
+use rooco::Rows;
 use rooco::Save;
 use rooco::algorithm::{Cap, Curvature, Task, saga_sgd_from};
 use rooco::domain::Ball;
-use rooco::draw::{Draws, Keep, Mixture, Past, Reservoir};
+use rooco::draw::{Draws, Mixture, Reservoir};
 use rooco::loss::{Linear, Squared};
+use rooco::replay::Keep;
 use rooco::rng::{Purpose, Random};
 
 #[test]
@@ -56,8 +58,8 @@ fn also_for_a_hundred_thousand_and_a_million_rows() {
 }
 
 /// All rows of a stream, as a caller might hold them.
-fn held(kind: Kind, seed: u64, horizon: u64) -> Arc<Past> {
-    let (mut rows, mut held) = (Rows::new(kind, seed), Past::default());
+fn held(kind: Kind, seed: u64, horizon: u64) -> Arc<Rows> {
+    let (mut rows, mut held) = (MadeRows::new(kind, seed), Rows::default());
     (1..=horizon).for_each(|t| held.push(rows.row(t)));
     Arc::new(held)
 }
@@ -69,10 +71,10 @@ fn held_rows_must_be_those_of_the_stream() {
     assert!(Reservoir::held(100, draws(), held(Kind::Dense, 1, 99)).is_err());
     // Others: found out at the first row that differs.
     let mut learner = learner(Reservoir::held(100, draws(), held(Kind::Dense, 1, 100)).unwrap());
-    let error = run(&mut learner, &mut Rows::new(Kind::Dense, 2), 1, 100, 0).unwrap_err().to_string();
+    let error = run(&mut learner, &mut MadeRows::new(Kind::Dense, 2), 1, 100, 0).unwrap_err().to_string();
     assert!(error.contains("row 1 of the stream is not row 1 of the held rows"), "{error}");
     // Saved and loaded: the rows are brought again.
-    let mut rows = Rows::new(Kind::Sparse, 1);
+    let mut rows = MadeRows::new(Kind::Sparse, 1);
     let reservoir = || super::replay_common::learner(Reservoir::held(300, draws(), held(Kind::Sparse, 1, 300)).unwrap());
     let whole = run(&mut reservoir(), &mut rows, 1, 300, 0).unwrap();
     let mut first = reservoir();
@@ -92,7 +94,7 @@ fn saga_gives_the_same_iterates_with_every_store() {
                 let task = Task::new(Linear(Squared), Ball::new(2.0).unwrap());
                 let c = Curvature::new(1.0, 0.1).unwrap();
                 let mut saga = saga_sgd_from(task, c, Cap::InverseBeta, horizon, Draws::seeded(horizon), &keep).unwrap();
-                let (mut rows, mut hash) = (Rows::new(kind, 3), 0u64);
+                let (mut rows, mut hash) = (MadeRows::new(kind, 3), 0u64);
                 for t in 1..=horizon {
                     let loss = saga.observe(rows.row(t)).unwrap().loss;
                     hash = (hash ^ loss.to_bits()).wrapping_mul(0x100_0000_01b3);
@@ -121,7 +123,7 @@ fn saving_and_going_on_in_a_new_learner_changes_nothing() {
                 let draws = Draws::seeded(4);
                 learner(if planned { Reservoir::planned(horizon, draws) } else { Reservoir::new(horizon, draws) }.unwrap())
             };
-            let mut rows = Rows::new(kind, 4);
+            let mut rows = MadeRows::new(kind, 4);
             let whole = run(&mut reservoir(), &mut rows, 1, horizon, 0).unwrap();
             for _ in 0..10 {
                 let stop = random.below(horizon + 1);
@@ -149,7 +151,7 @@ fn a_refused_row_leaves_no_trace() {
         let draws = Draws::seeded(6);
         let mut tried =
             learner(if planned { Reservoir::planned(horizon, draws) } else { Reservoir::new(horizon, draws) }.unwrap());
-        let mut rows = Rows::new(Kind::Dense, 6);
+        let mut rows = MadeRows::new(Kind::Dense, 6);
         let mut hash = 0;
         for t in 1..=horizon {
             let bad = [f64::NAN, 1.0, 1.0, 1.0];
@@ -164,7 +166,7 @@ fn a_refused_row_leaves_no_trace() {
 #[test]
 fn a_damaged_state_is_refused() {
     let mut first = learner(Reservoir::planned(100, Draws::seeded(2)).unwrap());
-    run(&mut first, &mut Rows::new(Kind::Mixed, 2), 1, 50, 0).unwrap();
+    run(&mut first, &mut MadeRows::new(Kind::Mixed, 2), 1, 50, 0).unwrap();
     let good = first.save();
     for name in ["draw.past.round", "draw.past.len", "draw.past.end", "draw.past.value", "draw.rounds"] {
         let mut bad = good.clone();

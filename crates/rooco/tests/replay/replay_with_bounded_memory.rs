@@ -93,7 +93,7 @@ fn saving_and_going_on_changes_nothing() {
             let draw = || -> Box<dyn Draw> {
                 if sample { Box::new(Sample::new(horizon, 30, 5).unwrap()) } else { Box::new(Doubling::new(Draws::seeded(5))) }
             };
-            let mut rows = Rows::new(kind, 5);
+            let mut rows = MadeRows::new(kind, 5);
             let whole = run(&mut boxed(draw()), &mut rows, 1, horizon, 0).unwrap();
             for stop in [0, 1, 17, 30, 31, 250, 400] {
                 let mut first = boxed(draw());

@@ -6,8 +6,8 @@
 use std::io::Write;
 
 use anyhow::Result;
+use rooco::Rows;
 use rooco::algorithm::Auto;
-use rooco::draw::Past;
 use rooco::loss::Prediction;
 use rooco::loss::{Linear, Logistic, NoisyLabels};
 use rooco::rng::{Purpose, Random};
@@ -79,7 +79,7 @@ pub fn run(seed: u64, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-fn read() -> Result<Past> {
+fn read() -> Result<Rows> {
     let options = stream::Options {
         target: Some("employed".into()),
         drop: vec!["year".into()],
@@ -87,21 +87,21 @@ fn read() -> Result<Past> {
         ..Default::default()
     };
     let mut stream = stream::open(&[Input::bytes("acs-employment-ma.csv.gz", CENSUS)], &options)?;
-    let mut rows = Past::default();
+    let mut rows = Rows::default();
     while let Some(z) = stream.next()? {
         rows.push(z);
     }
     Ok(rows)
 }
 
-fn learn(learner: &mut dyn Learner, rows: &Past, examples: &[Example]) -> Result<()> {
+fn learn(learner: &mut dyn Learner, rows: &Rows, examples: &[Example]) -> Result<()> {
     for &(i, y, weight) in examples {
         learner.observe(Row { y, weight, ..rows.get(i as usize) })?;
     }
     Ok(())
 }
 
-fn judge(name: &str, learner: &dyn Learner, rows: &Past, test: &[u32]) -> Vec<String> {
+fn judge(name: &str, learner: &dyn Learner, rows: &Rows, test: &[u32]) -> Vec<String> {
     let (loss, model) = (Linear(Logistic), learner.rule());
     let mut metrics = Metrics::new(Prediction::TwoClasses);
     let mut score = [0.0];

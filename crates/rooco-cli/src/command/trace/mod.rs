@@ -7,8 +7,9 @@ mod input;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
+use rooco::Rows;
 use rooco::algorithm::{self, Curvature, Regulariser, Settings, Sgd, Task};
-use rooco::draw::{Draws, Past};
+use rooco::draw::Draws;
 use rooco::guarantee::{self, Constant, Constants, Guarantee};
 use rooco::minimise::minimise;
 use rooco::problem::Problem;
@@ -59,7 +60,7 @@ fn trace(input: &Input) -> Result<Value> {
     }
     let total: f64 = losses.iter().sum();
 
-    let rows: Past = input.rows.iter().map(|r| r.view()).collect();
+    let rows: Rows = input.rows.iter().map(|r| r.view()).collect();
     let problem = Problem::boxed(rows, input.loss(), input.domain())?;
     let scale = 1.0 + problem.value(&input.w1).abs();
     let minimum =

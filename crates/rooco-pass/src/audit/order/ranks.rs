@@ -109,7 +109,7 @@ impl Ranks {
     pub fn load(state: &State) -> Result<Self> {
         let (edges, count) = (state.f64("edges")?, state.u64("count")?);
         if edges.len() > EDGES || !edges.windows(2).all(|e| e[0] < e[1]) {
-            return Err(Error::Unsupported("the saved edges of the order test are not sorted: the file is damaged".into()));
+            return Err(Error::State { what: "the saved edges of the order test are not sorted: the file is damaged".into() });
         }
         let mut ranks = Self::with_edges(edges);
         if count.len() != BINS {

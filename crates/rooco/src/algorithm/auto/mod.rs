@@ -263,7 +263,8 @@ impl<P: AutoLoss> Auto<P> {
 
     /// The largest |x_i| that training can have contained.
     fn limit(&self, i: usize) -> f64 {
-        self.features[i].scale.limit_of_data() + self.centre.of(i).abs()
+        let limit = self.features[i].scale.limit_of_data() + self.centre.of(i).abs();
+        self.loss.correction().map_or(limit, |correction| correction.limit(i, limit))
     }
 
     fn offset(&self) -> f64 {

@@ -295,6 +295,9 @@ impl<P: AutoLoss> Auto<P> {
             reading.curved_played += d as f64 * f.mixed(gone, &p).powi(2) * unit;
             self.curves.push(d);
         }
+        if let Some(noise) = correction.noise_of(self.features.len(), self.weight_at()) {
+            reading.curved_played = noise;
+        }
     }
 
     /// Line 2 for the second-order candidate: its values are clamped like those of a prediction.

@@ -10,8 +10,8 @@ use super::scale::{exponent_of, power_of_two};
 use super::score::{RowLosses, Stream};
 use super::sizes::Sizes;
 use super::{Auto, AutoLoss, CANDIDATES, LANES, Part, holdout, second_order};
-use crate::draw::prefetch;
 use crate::error::{Error, Result};
+use crate::kernel::prefetch;
 use crate::learner::Played;
 use crate::row::{Features, Row};
 

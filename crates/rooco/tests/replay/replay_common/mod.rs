@@ -22,16 +22,16 @@ pub enum Kind {
 pub const KINDS: [Kind; 3] = [Kind::Dense, Kind::Sparse, Kind::Mixed];
 
 /// A stream of random rows, signed weights, every third row a copy of an earlier one. Row t is a function of (seed, t).
-pub struct Rows {
+pub struct MadeRows {
     kind: Kind,
     seed: u64,
     index: Vec<u32>,
     value: Vec<f64>,
 }
 
-impl Rows {
+impl MadeRows {
     pub fn new(kind: Kind, seed: u64) -> Self {
-        Rows { kind, seed, index: vec![], value: vec![] }
+        MadeRows { kind, seed, index: vec![], value: vec![] }
     }
 
     pub fn row(&mut self, t: u64) -> Row<'_> {
@@ -73,7 +73,7 @@ pub fn boxed(draw: Box<dyn Draw>) -> Sgd<Linear<Squared>> {
 }
 
 /// One number that all losses and all iterates of rounds from..=to go into (FNV-1a).
-pub fn run(learner: &mut Sgd<Linear<Squared>>, rows: &mut Rows, from: u64, to: u64, mut hash: u64) -> Result<u64> {
+pub fn run(learner: &mut Sgd<Linear<Squared>>, rows: &mut MadeRows, from: u64, to: u64, mut hash: u64) -> Result<u64> {
     let mut eat = |x: f64| hash = (hash ^ x.to_bits()).wrapping_mul(0x100_0000_01b3);
     for t in from..=to {
         eat(learner.observe(rows.row(t))?.loss);
@@ -84,7 +84,7 @@ pub fn run(learner: &mut Sgd<Linear<Squared>>, rows: &mut Rows, from: u64, to: u
 
 /// The hash of a whole run.
 pub fn hash(draw: impl Draw + 'static, kind: Kind, seed: u64, horizon: u64) -> u64 {
-    run(&mut learner(draw), &mut Rows::new(kind, seed), 1, horizon, 0xcbf2_9ce4_8422_2325).unwrap()
+    run(&mut learner(draw), &mut MadeRows::new(kind, seed), 1, horizon, 0xcbf2_9ce4_8422_2325).unwrap()
 }
 
 /// True if two rows are the same, number for number.

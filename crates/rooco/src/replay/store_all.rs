@@ -1,20 +1,21 @@
 //! All past rows in memory.
 
-use super::{Past, Replays, Store};
+use super::{Replays, Store};
 use crate::error::{Error, Result};
 use crate::row::Row;
+use crate::rows::Rows;
 use crate::state::State;
 
 /// Keeps every row: the algorithm as it is written. Memory grows with t.
 pub struct AllRows {
     replays: Replays,
-    past: Past,
+    past: Rows,
 }
 
 impl AllRows {
     /// A store without rows.
     pub fn new(replays: Replays) -> Self {
-        AllRows { replays, past: Past::default() }
+        AllRows { replays, past: Rows::default() }
     }
 }
 
@@ -43,13 +44,15 @@ impl Store for AllRows {
     }
 
     fn load(&mut self, t: u64, state: &State) -> Result<()> {
-        self.past = Past::load(state)?;
+        self.past = Rows::load(state)?;
         if self.past.len() as u64 == t {
             return Ok(());
         }
-        Err(Error::Unsupported(format!(
-            "the checkpoint was made after {t} rows and holds {}: it is damaged; start again, or from an earlier one",
-            self.past.len()
-        )))
+        Err(Error::State {
+            what: format!(
+                "the checkpoint was made after {t} rows and holds {}: it is damaged; start again, or from an earlier one",
+                self.past.len()
+            ),
+        })
     }
 }

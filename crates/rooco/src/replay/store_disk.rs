@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use super::Store;
 use super::block_file::failed;
 use super::draws::Replays;
-use super::prefetch::prefetch;
 use super::time_forward::{Leaf, Limits, Place, Queue, remove_files};
 use crate::error::{Error, Result};
-use crate::row::{Features, Row};
+use crate::kernel::prefetch;
+use crate::row::Row;
+use crate::rows::codec;
 use crate::state::State;
 
 /// How many rounds ahead a row that will be replayed is fetched into the cache.
@@ -55,12 +56,12 @@ impl DiskStore {
     pub fn new(replays: Replays, directory: impl Into<PathBuf>, memory: usize) -> Result<Self> {
         let directory = directory.into();
         if memory < LEAST_MEMORY {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::Limit(format!(
                 "{memory} bytes of memory are too few for a store on disk; give at least {LEAST_MEMORY}"
             )));
         }
         if replays.horizon() >> ROUND_BITS != 0 {
-            return Err(Error::Unsupported(format!("T = {} exceeds the 2⁴⁰ rounds of a store on disk", replays.horizon())));
+            return Err(Error::Limit(format!("T = {} exceeds the 2⁴⁰ rounds of a store on disk", replays.horizon())));
         }
         let lock_path = directory.join(LOCK);
         let used_before = lock_path.exists();
@@ -130,7 +131,7 @@ impl DiskStore {
     fn start(&mut self, z: Row<'_>) -> Result<()> {
         remove_files(&self.directory, "rows", &[])?;
         let pairs = self.pairs(0)?;
-        let record = 8 * (words(z) + 1) + size_of::<Place>();
+        let record = 8 * (codec::words(z) + 1) + size_of::<Place>();
         let limits = self.rows_limits(self.replays.horizon().saturating_mul(record as u64));
         let rows = Queue::new(limits, Waiting::default(), 1, self.replays.horizon() + 1, record)?;
         self.queues = Some(Queues { pairs, rows });
@@ -151,7 +152,7 @@ impl DiskStore {
         let place = pairs.advance(t)?;
         pairs.done(t);
         for &later in pairs.leaf.rounds(place) {
-            rows.push(later, head(z), |to| encode(z, to))?;
+            rows.push(later, head(z), |to| codec::encode(z, to))?;
         }
         if t == self.replays.horizon() {
             self.removable = true;
@@ -168,10 +169,10 @@ impl Store for DiskStore {
     #[inline]
     fn replay(&mut self, t: u64) -> Result<Option<(u64, Row<'_>)>> {
         let Some(s) = self.replays.at(t)? else { return Ok(None) };
-        let lost = || {
-            Error::Unsupported(format!(
+        let lost = || Error::State {
+            what: format!(
                 "round {t} needs row {s}, which is not among the waiting rows: an earlier write failed or the checkpoint is damaged"
-            ))
+            ),
         };
         let Some(Queues { rows, .. }) = self.queues.as_mut().filter(|_| !self.failed) else { return Err(lost()) };
         let place = rows.advance(t)?;
@@ -266,42 +267,15 @@ impl Leftovers {
 /// The bit of a record's head that says that the row is sparse. Below it, 31 bits of length and 32 of time.
 const SPARSE: u64 = 1 << 63;
 
-/// Words that a row takes: y, weight, values, and two indices a word.
-fn words(z: Row<'_>) -> usize {
-    let n = z.x.values().len();
-    2 + n + if let Features::Sparse { .. } = z.x { n.div_ceil(2) } else { 0 }
-}
-
 /// The head of a row's record, without its time.
 fn head(z: Row<'_>) -> u64 {
-    (words(z) as u64) << 32 | if let Features::Sparse { .. } = z.x { SPARSE } else { 0 }
-}
-
-/// Appends a row's words, but for the head.
-#[inline]
-fn encode(z: Row<'_>, to: &mut Vec<f64>) {
-    to.extend_from_slice(&[z.y, z.weight]);
-    to.extend_from_slice(z.x.values());
-    if let Features::Sparse { index, .. } = z.x {
-        let at = to.len();
-        to.resize(at + index.len().div_ceil(2), 0.0);
-        bytemuck::cast_slice_mut(&mut to[at..])[..index.len()].copy_from_slice(index);
-    }
+    (codec::words(z) as u64) << 32 | if codec::is_sparse(z) { SPARSE } else { 0 }
 }
 
 /// The row of a record.
 #[inline]
 fn decode(record: &[f64]) -> Row<'_> {
-    let (y, weight, rest) = (record[1], record[2], &record[3..]);
-    let x = if record[0].to_bits() & SPARSE == 0 {
-        Features::Dense(rest)
-    } else {
-        // n values and ⌈n/2⌉ words of indices.
-        let n = 2 * rest.len() / 3;
-        let (value, index) = rest.split_at(n);
-        Features::Sparse { index: &bytemuck::cast_slice(index)[..n], value }
-    };
-    Row { x, y, weight }
+    codec::decode(&record[1..], record[0].to_bits() & SPARSE != 0)
 }
 
 /// Of the rows of a block: the rounds that will replay them. A record is one word, the place of the row and the round.

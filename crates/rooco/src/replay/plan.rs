@@ -6,8 +6,8 @@
 //! holds the slot in which the row waits.
 
 use super::draws::{BLOCK, Replays};
-use super::prefetch::prefetch;
 use crate::error::{Error, Result};
+use crate::kernel::prefetch;
 
 /// A later round replays this round's row.
 const NEEDED: u32 = 1;
@@ -33,7 +33,7 @@ impl Plan {
     pub fn new(replays: &mut Replays) -> Result<Self> {
         let horizon = replays.horizon();
         let too_long = || {
-            Error::Unsupported(format!(
+            Error::Limit(format!(
                 "a replay plan in memory takes 4 bytes a round and at most {} rounds, but T = {horizon}; keep the rows on disk, \
                  where memory does not grow with T",
                 MOST

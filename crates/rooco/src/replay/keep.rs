@@ -26,7 +26,7 @@ pub enum Keep {
         directory: PathBuf,
         /// Bytes.
         memory: usize,
-        /// Bytes that a row takes: see [`Keep::row_bytes`].
+        /// Bytes that a row takes: see [`row_bytes`](crate::rows::row_bytes).
         row_bytes: usize,
     },
 }
@@ -38,11 +38,6 @@ impl Keep {
             Keep::Disk { directory, .. } | Keep::Auto { directory, .. } => Some(Leftovers::of(directory)),
             Keep::All | Keep::Planned => None,
         }
-    }
-
-    /// Bytes that a waiting row takes in memory: `numbers` values, with their indices if it is sparse.
-    pub fn row_bytes(numbers: usize, sparse: bool) -> usize {
-        if sparse { 32 + 12 * numbers } else { 16 + 8 * numbers }
     }
 
     /// Bytes that [`Keep::Planned`] takes for T rounds: the rows that wait at the same time, and 4 bytes a round.
@@ -83,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_disk_is_chosen_when_the_waiting_rows_do_not_fit() {
-        let keep = Keep::Auto { directory: "never-made".into(), memory: 256 << 20, row_bytes: Keep::row_bytes(20, false) };
+        let keep = Keep::Auto { directory: "never-made".into(), memory: 256 << 20, row_bytes: crate::rows::row_bytes(20, false) };
         let chosen = |horizon| keep.resolve(&Reservoir::replays(horizon, Draws::seeded(1)).unwrap());
         // 0.1994·176 + 4 = 39.1 bytes a round: 6.87 million rounds.
         assert_eq!(chosen(6_800_000), Keep::Planned);

@@ -1,14 +1,16 @@
-//! All past rows in memory, in a few flat arrays.
+//! Rows that are kept, in a few flat arrays, and the words that they are written as ([`codec`]).
+
+pub mod codec;
 
 use crate::error::{Error, Result};
 use crate::row::{Features, Row};
 use crate::state::State;
 
-/// z_1..z_{t-1}, dense and sparse rows mixed.
+/// Rows, dense and sparse ones mixed: the past of a draw, the first rows of a stream, a problem in memory.
 ///
 /// A row's y and weight lie in front of its values, so that a row drawn at random costs few cache lines.
 #[derive(Clone, Debug, Default)]
-pub struct Past {
+pub struct Rows {
     /// y, weight, values of row 0; y, weight, values of row 1; ...
     value: Vec<f64>,
     index: Vec<u32>,
@@ -19,7 +21,7 @@ pub struct Past {
     end: Vec<(usize, usize)>,
 }
 
-impl Past {
+impl Rows {
     /// Appends a row.
     #[inline]
     pub fn push(&mut self, z: Row<'_>) {
@@ -60,10 +62,10 @@ impl Past {
         Row { x, y: row[0], weight: row[1] }
     }
 
-    /// The mean number of bytes that a row takes, as [`Keep::row_bytes`](super::Keep::row_bytes) counts them.
+    /// The mean number of bytes that a row takes, as [`Keep::row_bytes`](row_bytes) counts them.
     pub fn row_bytes(&self) -> usize {
         let sparse = !self.index.is_empty();
-        super::Keep::row_bytes(self.value.len().div_ceil(self.len().max(1)), sparse)
+        row_bytes(self.value.len().div_ceil(self.len().max(1)), sparse)
     }
 
     /// Number of rows.
@@ -97,7 +99,7 @@ impl Past {
     /// The saved rows.
     pub fn load(state: &State) -> Result<Self> {
         let &[len, width] = state.u64("len")? else { return Err(broken()) };
-        let past = Past {
+        let past = Rows {
             value: state.f64("value")?.to_vec(),
             index: state.u32("index")?.to_vec(),
             len: len as usize,
@@ -125,15 +127,18 @@ impl Past {
 }
 
 fn broken() -> Error {
-    Error::Unsupported(
-        "the saved rows do not fit together: the checkpoint is damaged; start again, or from an earlier one".into(),
-    )
+    Error::State { what: "its rows do not fit together: it is damaged; start again, or from an earlier one".into() }
 }
 
-impl<'a> FromIterator<Row<'a>> for Past {
+impl<'a> FromIterator<Row<'a>> for Rows {
     fn from_iter<I: IntoIterator<Item = Row<'a>>>(rows: I) -> Self {
-        let mut past = Past::default();
+        let mut past = Rows::default();
         rows.into_iter().for_each(|z| past.push(z));
         past
     }
+}
+
+/// Bytes that a row takes in memory: `numbers` values, with their indices if it is sparse.
+pub fn row_bytes(numbers: usize, sparse: bool) -> usize {
+    if sparse { 32 + 12 * numbers } else { 16 + 8 * numbers }
 }

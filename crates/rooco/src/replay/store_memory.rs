@@ -1,11 +1,12 @@
 //! Past rows in memory, each only as long as a later round will replay it.
 
+use super::Store;
 use super::draws::Replays;
 use super::plan::Plan;
 use super::slab::Slab;
-use super::{Past, Store};
 use crate::error::{Error, Result};
 use crate::row::Row;
+use crate::rows::Rows;
 use crate::state::State;
 
 /// Rows that will be replayed are fetched into the cache for so many rounds at a time, as many rounds ahead.
@@ -62,8 +63,8 @@ impl Store for MemoryStore {
     #[inline]
     fn replay(&mut self, t: u64) -> Result<Option<(u64, Row<'_>)>> {
         let Some((s, last)) = self.plan.replay(t) else { return Ok(None) };
-        let slot = self.plan.slot(s).ok_or_else(|| {
-            Error::Unsupported(format!("round {t} needs row {s}, which the saved state does not have: the checkpoint is damaged"))
+        let slot = self.plan.slot(s).ok_or_else(|| Error::State {
+            what: format!("round {t} needs row {s}, which the saved state does not have: the checkpoint is damaged"),
         })?;
         self.release = last.then_some((s, slot));
         Ok(Some((s, self.slab.get(slot))))
@@ -89,18 +90,18 @@ impl Store for MemoryStore {
 
     fn save(&self, t: u64) -> State {
         let waiting: Vec<u64> = self.plan.waiting(t).map(|(s, _)| s).collect();
-        let rows: Past = self.plan.waiting(t).map(|(_, slot)| self.slab.get(slot)).collect();
+        let rows: Rows = self.plan.waiting(t).map(|(_, slot)| self.slab.get(slot)).collect();
         let mut s = rows.save();
         s.put_u64("round", waiting);
         s
     }
 
     fn load(&mut self, t: u64, state: &State) -> Result<()> {
-        let (waiting, rows) = (state.u64("round")?, Past::load(state)?);
+        let (waiting, rows) = (state.u64("round")?, Rows::load(state)?);
         if waiting.len() != rows.len() || waiting.iter().any(|&s| s == 0 || s > t) {
-            return Err(Error::Unsupported(
-                "the saved rows and their rounds do not fit together: the checkpoint is damaged".into(),
-            ));
+            return Err(Error::State {
+                what: "the saved rows and their rounds do not fit together: the checkpoint is damaged".into(),
+            });
         }
         self.plan = Plan::new(&mut self.replays)?;
         self.slab = Slab::with_capacity(self.plan.peak_live_rows());

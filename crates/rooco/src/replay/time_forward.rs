@@ -231,7 +231,7 @@ impl<L: Leaf> Queue<L> {
         }
         loop {
             let Some(level) = self.levels.last_mut() else {
-                return Err(Error::Unsupported("the replay queue was asked for a time beyond its end".into()));
+                return Err(Error::State { what: "the replay queue was asked for a time beyond its end".into() });
             };
             if level.next == level.files.len() {
                 self.levels.pop();
@@ -450,7 +450,7 @@ impl<L: Leaf> Queue<L> {
     pub fn load(limits: Limits, leaf: L, state: &State) -> Result<Self> {
         let mut queue = Self::empty(limits, leaf);
         let wrong =
-            || Error::Unsupported("the saved queue of waiting rows does not fit together: the checkpoint is damaged".into());
+            || Error::State { what: "the saved queue of waiting rows does not fit together: the checkpoint is damaged".into() };
         let (files, pending) = (state.u64("files")?, state.u64("pending")?);
         let &[start, end, done] = state.u64("block")? else { return Err(wrong()) };
         let (mut file, mut rest) = (files.chunks_exact(4), pending);

@@ -3,8 +3,8 @@
 //! Streams of dense rows of one width, the usual case, take one array with a fixed stride. All other rows go to arrays of
 //! size classes, four to an octave, so that at most a fifth of a slot is empty.
 
-use super::prefetch::prefetch_at;
 use crate::error::{Error, Result};
+use crate::kernel::prefetch_at;
 use crate::row::{Features, Row};
 
 /// No slot: the end of a list of free slots. Those lists lie in the free slots themselves.
@@ -71,7 +71,7 @@ fn number(next: usize) -> Result<u32> {
     u32::try_from(next)
         .ok()
         .filter(|&n| n < NONE / 2)
-        .ok_or_else(|| Error::Unsupported("more than 2³¹ rows would be held in memory at once; keep them on disk instead".into()))
+        .ok_or_else(|| Error::Limit("more than 2³¹ rows would be held in memory at once; keep them on disk instead".into()))
 }
 
 /// y, weight, x of each row, one after the other.
@@ -103,7 +103,7 @@ impl DenseRows {
             // The plan knows how many rows will wait at once: no growing, no copies. Pages count once they are touched.
             let size = self.expected.checked_mul(self.stride);
             if size.is_none_or(|size| self.value.try_reserve_exact(size).is_err()) {
-                return Err(Error::Unsupported(format!(
+                return Err(Error::Limit(format!(
                     "there is no room for {} waiting rows of {} numbers; keep them on disk instead",
                     self.expected,
                     x.len()

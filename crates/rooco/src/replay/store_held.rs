@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::draws::BLOCK;
-use super::prefetch::{prefetch, prefetch_at};
-use super::{Past, Replays, Store};
+use super::{Replays, Store};
 use crate::error::{Error, Result};
+use crate::kernel::{prefetch, prefetch_at};
 use crate::row::{Features, Row};
+use crate::rows::Rows;
 use crate::state::State;
 
 /// Rows in the order of the stream, all of them in memory.
@@ -18,7 +19,7 @@ pub trait HeldRows: Send + Sync {
     fn rows(&self) -> usize;
 }
 
-impl HeldRows for Past {
+impl HeldRows for Rows {
     #[inline]
     fn row(&self, j: usize) -> Row<'_> {
         self.get(j)
@@ -86,7 +87,7 @@ impl<R: HeldRows> Store for HeldStore<R> {
         let held = self.rows.row(t as usize - 1);
         // Comparing all of x would cost as much as the copy that this store avoids.
         if held.y.to_bits() != z.y.to_bits() || held.weight.to_bits() != z.weight.to_bits() {
-            return Err(Error::Unsupported(format!(
+            return Err(Error::Data(format!(
                 "row {t} of the stream is not row {t} of the held rows; give them in the same order, or let the store copy what it needs"
             )));
         }
