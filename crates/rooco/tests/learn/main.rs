@@ -9,6 +9,7 @@ mod default_on_a_domain;
 mod default_parts_earn_their_place;
 mod default_saves_and_resumes;
 mod default_support;
+mod default_survives_blocks;
 mod default_traps;
 mod every_algorithm_is_a_learner;
 mod every_domain_projects;
