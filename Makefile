@@ -3,12 +3,12 @@ CARGO ?= cargo
 
 TARGET ?= $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo test fmt lint unit doc python browser build
+.PHONY: demo test fmt lint unit doc package python browser build release
 
 demo:  ## build the program and run the main job on shipped data
 	$(CARGO) run --quiet --release --package rooco-cli -- demo
 
-test: fmt lint unit doc python browser  ## everything that CI runs
+test: fmt lint unit doc package python browser  ## everything that CI runs
 
 fmt:
 	$(CARGO) fmt --all --check
@@ -23,12 +23,23 @@ unit:
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 
-# The package as a user installs it, but with the profile of the tests above, so that what they built is used again.
+package:  ## the crates as they would be published: packed, unpacked, built, demo
+	.ci/package.sh $(TARGET)
+
+# The package as a user gets it, one wheel for every Python from 3.10 on, but with the profile of the tests above, so that what they built is
+# used again. The same wheel must work in an environment that has nothing else, and no Rust.
 python:
-	python3 -m venv target/venv
-	MATURIN_PEP517_ARGS="--profile dev" target/venv/bin/pip install --quiet --disable-pip-version-check "./python[test]"
+	rm -rf $(TARGET)/wheel $(TARGET)/fresh
+	python3 -m venv $(TARGET)/venv
+	MATURIN_PEP517_ARGS="--profile dev" $(TARGET)/venv/bin/pip wheel --quiet --disable-pip-version-check --no-deps -w $(TARGET)/wheel ./python
+	test "$$(ls $(TARGET)/wheel/rooco-*-cp310-abi3-*.whl | wc -l)" = 1
+	$(TARGET)/venv/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(TARGET)/wheel/*.whl
+	$(TARGET)/venv/bin/pip install --quiet --disable-pip-version-check "$$(ls $(TARGET)/wheel/*.whl)[test]"
 	$(CARGO) build --quiet --package rooco-cli
-	cd python/tests && SCIPY_ARRAY_API=1 ROOCO=../../target/debug/rooco ../../target/venv/bin/pytest --quiet
+	cd python/tests && SCIPY_ARRAY_API=1 ROOCO=$(abspath $(TARGET))/debug/rooco $(abspath $(TARGET))/venv/bin/pytest --quiet
+	python3 -m venv $(TARGET)/fresh
+	PATH=/usr/bin:/bin $(TARGET)/fresh/bin/pip install --quiet --disable-pip-version-check $(TARGET)/wheel/*.whl
+	cd $(TARGET)/fresh && PATH=/usr/bin:/bin bin/python $(CURDIR)/python/tests/smoke.py
 
 browser:  ## the lab's reports in headless Chromium; installs it if it is missing
 	$(CARGO) test --quiet --workspace --test lab -- report_is_one_small_file every_statement_of_the_paper
@@ -36,3 +47,8 @@ browser:  ## the lab's reports in headless Chromium; installs it if it is missin
 
 build:
 	$(CARGO) build --release --package rooco-cli
+
+release:  ## what must hold before anything is published; publishes nothing
+	@! grep -n '^repository = .*\.example' Cargo.toml || { echo "give the repository its public address first" >&2; exit 1; }
+	@test -z "$$(git status --porcelain)" || { echo "there are changes that are not committed" >&2; exit 1; }
+	$(CARGO) publish --workspace --dry-run

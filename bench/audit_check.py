@@ -66,7 +66,7 @@ def problems(folder):
     signed.to_csv(folder / "signed.csv", index=False)
     x, y, w = written_out(signed, "price", names, "w")
     yield "diamonds, signed weights", folder / "signed.csv", ["--target", "price", "--weight", "w"], (x, y, w, False)
-    acs = pd.read_csv(ROOT / "data/acs-employment-ma.csv.gz")
+    acs = pd.read_csv(ROOT / "crates/rooco-cli/data/acs-employment-ma.csv.gz")
     target = [c for c in acs.columns if c.lower().startswith("employ")][0]
     columns = [c for c in acs.columns if c not in (target, "AGEP", "year")]
     # Every eighth row, written anew: the dense matrix of all takes 200 MB.

@@ -14,7 +14,7 @@ import pandas as pd
 
 from rooco import OnePassClassifier
 
-DATA = Path(__file__).resolve().parents[2] / "data" / "acs-employment-ma.csv.gz"
+DATA = Path(__file__).resolve().parents[2] / "crates/rooco-cli/data/acs-employment-ma.csv.gz"
 
 
 def main(epsilon=1.0, rows=120_000):

@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from rooco import OnePassClassifier
 
-DATA = Path(__file__).resolve().parents[2] / "data" / "acs-employment-ma.csv.gz"
+DATA = Path(__file__).resolve().parents[2] / "crates/rooco-cli/data/acs-employment-ma.csv.gz"
 
 
 def main(rows=120_000):

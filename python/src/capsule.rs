@@ -16,7 +16,7 @@ use crate::error::{raised, value_error};
 const NAME: &CStr = c"arrow_array_stream";
 
 /// The rows of an object with `__arrow_c_stream__`, batch by batch as its owner makes them.
-pub fn open(object: &Bound<'_, PyAny>, options: &stream::Options) -> PyResult<Box<dyn Stream>> {
+pub fn open(object: &Bound<'_, PyAny>, options: &stream::ReadOptions) -> PyResult<Box<dyn Stream>> {
     let capsule = object.call_method0("__arrow_c_stream__")?;
     let capsule = capsule.cast::<PyCapsule>()?;
     let pointer = capsule.pointer_checked(Some(NAME))?.cast::<FFI_ArrowArrayStream>();

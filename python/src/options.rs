@@ -227,7 +227,7 @@ impl Default for ReadOptions {
 
 impl ReadOptions {
     /// In the library's terms. A given schema, that of a model, decides on everything that it describes.
-    pub fn resolve(&self, schema: Option<&Schema>) -> Result<stream::Options> {
+    pub fn resolve(&self, schema: Option<&Schema>) -> Result<stream::ReadOptions> {
         let target_kind = match &self.target_kind {
             Kind::Guess => TargetKind::Guess,
             Kind::Number => TargetKind::Number,
@@ -235,7 +235,7 @@ impl ReadOptions {
             Kind::Classes => TargetKind::Classes,
             Kind::Named(names) => TargetKind::Named(names.clone()),
         };
-        Ok(stream::Options {
+        Ok(stream::ReadOptions {
             format: self.format.as_deref().map(str::parse::<Format>).transpose()?,
             target: self.target.clone(),
             target_kind,

@@ -44,7 +44,7 @@ pub fn shuffle(
 pub fn lab_run(py: Python<'_>, name: &str, folder: PathBuf, threads: usize) -> PyResult<String> {
     let data = py.detach(|| {
         let experiment = experiment::open(name)?;
-        let options = run::Options { threads, stop_after: None };
+        let options = run::RunOptions { threads, stop_after: None };
         run::run(&experiment, &folder, &options, &|_| ())
     });
     let results = data.map_err(raised)?.ok_or_else(|| value_error("the experiment was stopped before its end"))?;
@@ -55,7 +55,7 @@ pub fn lab_run(py: Python<'_>, name: &str, folder: PathBuf, threads: usize) -> P
 #[pyfunction]
 #[pyo3(signature = (full, seed, only=None))]
 pub fn lab_paper(py: Python<'_>, full: bool, seed: u64, only: Option<String>) -> PyResult<String> {
-    let paper = py.detach(|| paper::paper(&paper::Options { full, seed, only }, &|_| ())).map_err(raised)?;
+    let paper = py.detach(|| paper::paper(&paper::PaperOptions { full, seed, only }, &|_| ())).map_err(raised)?;
     serde_json::to_string(&paper).map_err(|e| value_error(e.to_string()))
 }
 

@@ -5,15 +5,15 @@
 
 use rooco_data::Stream;
 use rooco_data::shuffle::{ShuffleOptions, ShuffledRows};
-use rooco_data::stream::{Input, Missing, Options, TargetKind, open};
-use rooco_pass::audit::{OrderOptions, OrderReport, OrderTest};
+use rooco_data::stream::{Input, Missing, ReadOptions, TargetKind, open};
+use rooco_pass::order::{OrderOptions, OrderReport, OrderTest};
 
 fn main() -> rooco::Result<()> {
     let args: Vec<String> = std::env::args().collect();
     let [_, file, target, drop @ ..] = &args[..] else {
         return Err(rooco::Error::Unsupported("give FILE TARGET [DROPPED-COLUMN ...]".into()));
     };
-    let reading = Options {
+    let reading = ReadOptions {
         target: (target != "-").then(|| target.clone()),
         target_kind: TargetKind::Guess,
         missing: Missing::Zero,

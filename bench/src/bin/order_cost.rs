@@ -8,7 +8,7 @@ use rooco::algorithm::Auto;
 use rooco::loss::Squared;
 use rooco::rng::{Purpose, Random};
 use rooco::{Learner, Row};
-use rooco_pass::audit::{OrderOptions, OrderTest};
+use rooco_pass::order::{OrderOptions, OrderTest};
 
 fn main() {
     const ROWS: usize = 1_000_000;

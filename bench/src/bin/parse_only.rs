@@ -6,7 +6,7 @@
 //!
 //! Prints rows, stored numbers, their sum, CPU and wall seconds. On Linux CPU seconds come from /proc.
 
-use rooco_data::stream::{Input, Options, open};
+use rooco_data::stream::{Input, ReadOptions, open};
 
 fn cpu_seconds() -> f64 {
     // utime and stime are fields 14 and 15, in ticks of 1/100 s; the name in field 2 may contain blanks.
@@ -17,7 +17,7 @@ fn cpu_seconds() -> f64 {
 }
 
 fn main() -> rooco::Result<()> {
-    let mut options = Options { ahead: false, ..Options::default() };
+    let mut options = ReadOptions { ahead: false, ..ReadOptions::default() };
     let mut inputs = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {

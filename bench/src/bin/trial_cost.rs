@@ -63,7 +63,7 @@ fn main() -> Result<()> {
         for (k, threads) in [1, 2].into_iter().enumerate() {
             let _ = std::fs::remove_dir_all(&folder);
             let started = Instant::now();
-            run::run(&experiment, &folder, &run::Options { threads, stop_after: None }, &|_| {})?;
+            run::run(&experiment, &folder, &run::RunOptions { threads, stop_after: None }, &|_| {})?;
             wall[k] = wall[k].min(started.elapsed().as_secs_f64());
         }
     }

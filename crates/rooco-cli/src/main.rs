@@ -4,7 +4,7 @@ mod command;
 mod exit;
 mod output;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Learning from a shuffled stream in one pass, with a guarantee, even where single rows have non-convex losses and only
 /// their sum is convex (signed weights, noisy features, missing values).
@@ -35,6 +35,10 @@ enum Command {
     Lab(command::lab::Arguments),
     /// Run one small explicit problem with a given order and given draws, and print every number as JSON.
     Trace(command::trace::Arguments),
+    /// Print shell completions.
+    Completions(command::completions::Arguments),
+    /// Write the manual pages.
+    Man(command::man::Arguments),
 }
 
 fn main() -> std::process::ExitCode {
@@ -49,6 +53,8 @@ fn main() -> std::process::ExitCode {
         Command::Demo(a) => command::demo::run(a),
         Command::Lab(a) => command::lab::run(a),
         Command::Trace(a) => command::trace::run(a),
+        Command::Completions(a) => command::completions::run(a, Arguments::command()),
+        Command::Man(a) => command::man::run(a, Arguments::command()),
     };
     exit::code(outcome)
 }

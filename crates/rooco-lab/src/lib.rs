@@ -3,6 +3,7 @@
 pub mod bound;
 pub mod comparator;
 pub mod experiment;
+mod file;
 pub mod method;
 pub mod paper;
 pub mod problem;

@@ -13,14 +13,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::bound::{Bound, bounds};
 use crate::experiment::Experiment;
+use crate::file::{field, write};
 use crate::problem::Instance;
-use crate::report::{field, write};
 use crate::statistics::Mean;
 use crate::trial::{self, Outcome};
 
 /// How to run.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct RunOptions {
     /// Threads; 0 = all cores.
     pub threads: usize,
     /// Stop after so many new cells, as an interruption would; for tests.
@@ -29,7 +29,7 @@ pub struct Options {
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
+pub struct RunProgress {
     /// Finished cells, those of earlier runs included.
     pub done: usize,
     /// All cells.
@@ -141,12 +141,12 @@ struct Shared<'a> {
 }
 
 /// Runs the experiment. Finished cells are kept in `folder` and not run again; at the end `results.json` and `results.csv` are
-/// written there. `None`: it was stopped before the end, as [`Options::stop_after`] asked.
+/// written there. `None`: it was stopped before the end, as [`RunOptions::stop_after`] asked.
 pub fn run(
     experiment: &Experiment,
     folder: &Path,
-    options: &Options,
-    progress: &(dyn Fn(Progress) + Sync),
+    options: &RunOptions,
+    progress: &(dyn Fn(RunProgress) + Sync),
 ) -> Result<Option<Results>> {
     let io = |file: &Path| {
         let file: PathBuf = file.into();
@@ -179,7 +179,7 @@ pub fn run(
     let report = |cells: &BTreeMap<Key, Cell>| {
         let left = missing(cells);
         let share = left / (at_start - left).max(1.0);
-        progress(Progress { done: cells.len(), total, left: start.elapsed().mul_f64(share.min(1e6)) });
+        progress(RunProgress { done: cells.len(), total, left: start.elapsed().mul_f64(share.min(1e6)) });
     };
     // What is left, cut to `stop_after` cells.
     let mut allowed = options.stop_after.unwrap_or(usize::MAX);

@@ -24,7 +24,8 @@ impl Pointwise for LogCosh {
     }
 }
 
-fn main() -> rooco::Result<()> {
+/// Runs it.
+pub fn main() -> rooco::Result<()> {
     let data: Vec<([f64; 2], f64)> = (0..10_000).map(|i| (i as f64).sin_cos()).map(|(s, c)| ([s, c], s - 0.5 * c)).collect();
     let task = Task::new(Linear(LogCosh), Ball::new(2.0)?);
     // ‖x‖ = 1, so β = 1; near the optimum the mean curvature is 1/2, on this ball at least 0.05.

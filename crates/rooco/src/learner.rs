@@ -46,6 +46,11 @@ pub trait Learner: Save + Send {
         self.played().ok_or(Error::NoPoint)
     }
 
+    /// How the insurance stands, for a learner that has one.
+    fn insurance(&self) -> Option<Insurance> {
+        None
+    }
+
     /// Rows that name a feature at or beyond this are refused: memory follows the largest feature, and a typing error or malice must not
     /// take it all. [`MAX_FEATURES`](crate::MAX_FEATURES) unless set.
     fn set_max_features(&mut self, limit: usize);
@@ -70,6 +75,23 @@ pub trait Save {
     fn checkpointed(&mut self) -> Result<()> {
         Ok(())
     }
+}
+
+/// How an insured run stands: see [`Insured`](crate::algorithm::Insured).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Insurance {
+    /// Rounds in which the insured learner was played.
+    pub rounds: u64,
+    /// What was paid beyond the proved learner so far.
+    pub excess: f64,
+    /// C.
+    pub budget: f64,
+    /// The most that two answers can differ by on a row.
+    pub r: f64,
+    /// The largest difference seen.
+    pub largest: f64,
+    /// The proved learner is played from now on.
+    pub paid_out: bool,
 }
 
 /// What was paid in a round, before anything was learned from its row.

@@ -1,9 +1,31 @@
 //! Learning from a shuffled stream in one pass, with a guarantee, even where single rows have non-convex losses.
 //!
-//! # The problem
+//! # The default learner
 //!
-//! T rows z come in uniformly random order. Before row z_t is seen, a point w_t of a convex set W is played; then f(w_t; z_t) is paid. The
-//! regret is
+//! A linear model for numbers, two classes or K classes, learned one row at a time, with nothing to tune, and rows of **negative weight** are
+//! rows like others:
+//!
+//! ```
+//! use rooco::{Features, Feed, Recipe, Row};
+//!
+//! let mut feed = Feed::new(Recipe::two_classes())?;
+//! for (x, y, weight) in [([1.0, 0.3], 1.0, 1.0), ([1.0, -0.8], -1.0, 1.0), ([1.0, 0.1], -1.0, -0.5)] {
+//!     feed.observe(Row::dense(&x, y).weighted(weight))?;      // play, pay, learn
+//! }
+//! let probability = feed.predictions(&Features::Dense(&[1.0, 0.7]))?[0];
+//! let saved = feed.save()?;                                    // bytes; resumed, it goes on with the same bits
+//! # assert!(probability > 0.0 && probability < 1.0 && !saved.is_empty());
+//! # Ok::<(), rooco::Error>(())
+//! ```
+//!
+//! [`Recipe`] chooses the loss, corrections for noisy labels and features, a domain, or an algorithm with a theorem. Whatever comes in a row, a refused
+//! one is an [`Error`] that says why, and changes nothing. What the rule is and what was measured: [`algorithm::Auto`], `docs/default.md`.
+//! `examples/service.rs` feeds it a million rows. Files are read by the crate `rooco-data`, whole passes are run by `rooco-pass`.
+//!
+//! # The theorems
+//!
+//! No theorem covers the default. For the others: T rows z come in uniformly random order. Before row z_t is seen, a point w_t of a convex set W is
+//! played; then f(w_t; z_t) is paid. The regret is
 //!
 //! ```text
 //! R_T = Σ_t f(w_t; z_t) - min_{w ∈ W} Σ_t f(w; z_t).
@@ -46,7 +68,7 @@
 //!
 //! # Finding one's way
 //!
-//! A [`Row`] comes from a [`Stream`], a [`Learner`] plays and observes it. A learner is built from a [`Loss`], a [`Domain`] and the three
+//! A [`Learner`] plays, then observes a [`Row`]; a [`Feed`] is a learner with its [`Recipe`], for services. A learner is built from a [`Loss`], a [`Domain`] and the three
 //! choices [`draw`] ▸ [`step`] ▸ [`play`]; [`algorithm`] has them assembled and named. [`guarantee`] turns constants into numbers,
 //! [`problem`] and [`mod@minimise`] compute them exactly for rows in memory, [`measure`] and [`certificate`] say what happened.
 //! Losses, domains and learners of your own run the same checks as the built-in ones: [`testing`].
@@ -60,6 +82,7 @@ mod error;
 pub mod feed;
 pub mod gradient;
 pub mod guarantee;
+mod interval;
 pub mod kernel;
 mod learner;
 pub mod linalg;
@@ -76,6 +99,7 @@ pub mod rows;
 mod rule;
 pub mod state;
 pub mod step;
+pub mod sum;
 pub mod testing;
 pub mod weights;
 pub mod words;

@@ -6,16 +6,61 @@ use nalgebra::{DMatrix, DVector, SymmetricEigen};
 use crate::row::Features;
 
 /// A symmetric d×d matrix, to add curvature to.
+///
+/// A [`compensated`](Self::compensated) one keeps what each addition rounds away, so that the curvature of millions of rows is right to
+/// its last digits; it only takes additions until it is [`settled`](Self::settled).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Symmetric {
     d: usize,
     a: Vec<f64>,
+    /// What was rounded away, entry by entry; empty: it is not kept. If it is, only entries on and above the diagonal are.
+    lost: Vec<f64>,
+}
+
+/// (s, lost) += c·x, entry by entry.
+#[inline(always)]
+fn add_compensated(c: f64, x: &[f64], s: &mut [f64], lost: &mut [f64]) {
+    for ((s, lost), x) in s.iter_mut().zip(lost).zip(x) {
+        let t = c * x;
+        let sum = *s + t;
+        let back = sum - *s;
+        *lost += (*s - (sum - back)) + (t - back);
+        *s = sum;
+    }
 }
 
 impl Symmetric {
     /// The zero matrix.
     pub fn zeros(d: usize) -> Self {
-        Symmetric { d, a: vec![0.0; d * d] }
+        Symmetric { d, a: vec![0.0; d * d], lost: Vec::new() }
+    }
+
+    /// The zero matrix, for sums of very many terms.
+    pub fn compensated(d: usize) -> Self {
+        Symmetric { d, a: vec![0.0; d * d], lost: vec![0.0; d * d] }
+    }
+
+    /// The matrix as plain numbers, each rounded once.
+    pub fn settled(mut self) -> Self {
+        if self.lost.len() == self.a.len() {
+            for i in 0..self.d {
+                for j in i..self.d {
+                    let v = self.entry(i * self.d + j);
+                    self.a[i * self.d + j] = v;
+                    self.a[j * self.d + i] = v;
+                }
+            }
+            self.lost = Vec::new();
+        }
+        self
+    }
+
+    fn entry(&self, k: usize) -> f64 {
+        match self.lost.get(k) {
+            // inf - inf in what was lost says nothing.
+            Some(lost) if !lost.is_nan() => self.a[k] + lost,
+            _ => self.a[k],
+        }
     }
 
     /// From d×d numbers, row by row; the two triangles are averaged.
@@ -37,11 +82,12 @@ impl Symmetric {
 
     /// Entry (i, j).
     pub fn at(&self, i: usize, j: usize) -> f64 {
-        self.a[i * self.d + j]
+        if self.lost.is_empty() { self.a[i * self.d + j] } else { self.entry(i.min(j) * self.d + i.max(j)) }
     }
 
     /// Row i.
     pub fn row(&self, i: usize) -> &[f64] {
+        debug_assert!(self.lost.is_empty(), "settle the sum first");
         &self.a[i * self.d..(i + 1) * self.d]
     }
 
@@ -53,11 +99,15 @@ impl Symmetric {
     /// The matrix whose [`entries`](Self::entries) these are; `None` unless their number is a square.
     pub fn restored(entries: &[f64]) -> Option<Self> {
         let d = entries.len().isqrt();
-        (d * d == entries.len()).then(|| Symmetric { d, a: entries.to_vec() })
+        (d * d == entries.len()).then(|| Symmetric { d, a: entries.to_vec(), lost: Vec::new() })
     }
 
     /// Adds c to entry (i, j) and, if i ≠ j, to (j, i).
     pub fn add_at(&mut self, i: usize, j: usize, c: f64) {
+        if !self.lost.is_empty() {
+            let k = i.min(j) * self.d + i.max(j);
+            return add_compensated(c, &[1.0], &mut self.a[k..=k], &mut self.lost[k..=k]);
+        }
         self.a[i * self.d + j] += c;
         if i != j {
             self.a[j * self.d + i] += c;
@@ -69,22 +119,46 @@ impl Symmetric {
         if c == 0.0 {
             return;
         }
+        if !self.lost.is_empty() {
+            return self.add_outer_compensated(c, x);
+        }
         for (i, xi) in x.iter() {
             let row = &mut self.a[i * self.d..(i + 1) * self.d];
             x.add_to(c * xi, row);
         }
     }
 
+    fn add_outer_compensated(&mut self, c: f64, x: Features<'_>) {
+        let d = self.d;
+        match x {
+            Features::Dense(x) => {
+                for (i, xi) in x.iter().enumerate() {
+                    let row = i * d + i..i * d + x.len();
+                    add_compensated(c * xi, &x[i..], &mut self.a[row.clone()], &mut self.lost[row]);
+                }
+            }
+            Features::Sparse { index, value } => {
+                for (k, (&i, xi)) in index.iter().zip(value).enumerate() {
+                    for (&j, xj) in index[k..].iter().zip(&value[k..]) {
+                        let at = i as usize * d + j as usize;
+                        add_compensated(c * xi, std::slice::from_ref(xj), &mut self.a[at..=at], &mut self.lost[at..=at]);
+                    }
+                }
+            }
+        }
+    }
+
     /// += c·I.
     pub fn add_identity(&mut self, c: f64) {
-        for i in 0..self.d {
-            self.a[i * self.d + i] += c;
-        }
+        (0..self.d).for_each(|i| self.add_at(i, i, c));
     }
 
     /// += c·B.
     pub fn add(&mut self, c: f64, b: &Symmetric) {
         assert_eq!(self.d, b.d);
+        if !self.lost.is_empty() {
+            return add_compensated(c, &b.a, &mut self.a, &mut self.lost);
+        }
         for (a, b) in self.a.iter_mut().zip(&b.a) {
             *a += c * b;
         }
@@ -92,17 +166,21 @@ impl Symmetric {
 
     /// Keeps the first coordinates, or adds coordinates that are zero.
     pub fn resize(&mut self, d: usize) {
-        let mut a = vec![0.0; d * d];
         let kept = d.min(self.d);
-        for i in 0..kept {
-            a[i * d..i * d + kept].copy_from_slice(&self.row(i)[..kept]);
-        }
-        *self = Symmetric { d, a };
+        let resized = |old: &[f64]| {
+            let mut a = vec![0.0; d * d];
+            for i in 0..kept {
+                a[i * d..i * d + kept].copy_from_slice(&old[i * self.d..i * self.d + kept]);
+            }
+            a
+        };
+        let lost = if self.lost.is_empty() { Vec::new() } else { resized(&self.lost) };
+        *self = Symmetric { d, a: resized(&self.a), lost };
     }
 
     /// *= c.
     pub fn scale(&mut self, c: f64) {
-        self.a.iter_mut().for_each(|a| *a *= c);
+        self.a.iter_mut().chain(&mut self.lost).for_each(|a| *a *= c);
     }
 
     /// out = A·v.
@@ -114,6 +192,7 @@ impl Symmetric {
 
     /// A·A.
     pub fn squared(&self) -> Symmetric {
+        debug_assert!(self.lost.is_empty(), "settle the sum first");
         let mut s = Self::zeros(self.d);
         for i in 0..self.d {
             for j in i..self.d {
@@ -126,23 +205,42 @@ impl Symmetric {
     }
 
     fn matrix(&self) -> DMatrix<f64> {
+        debug_assert!(self.lost.is_empty(), "settle the sum first");
         DMatrix::from_row_slice(self.d, self.d, &self.a)
     }
 
     /// All eigenvalues, ascending.
     pub fn eigenvalues(&self) -> Vec<f64> {
+        // The method does not end on numbers that are none.
+        if self.a.iter().any(|a| !a.is_finite()) {
+            return vec![f64::NAN; self.d];
+        }
         let mut e: Vec<f64> = self.matrix().symmetric_eigenvalues().iter().copied().collect();
         e.sort_by(f64::total_cmp);
         e
     }
 
-    /// The smallest and the largest eigenvalue; (0, 0) for d = 0.
+    /// The smallest and the largest eigenvalue; (0, 0) for d = 0. Where the method breaks down (entries of very different size can
+    /// underflow in it and end as NaN) Gershgorin's discs, which hold them; infinite if an entry is not a number.
     pub fn extreme_eigenvalues(&self) -> (f64, f64) {
         let e = self.eigenvalues();
         match (e.first(), e.last()) {
+            _ if e.iter().any(|e| !e.is_finite()) => self.discs(),
             (Some(&lo), Some(&hi)) => (lo, hi),
             _ => (0.0, 0.0),
         }
+    }
+
+    /// Every eigenvalue lies between these two: each within the sum of a row's other |entries| of its diagonal entry.
+    fn discs(&self) -> (f64, f64) {
+        let disc = |i: usize| {
+            let beside: f64 = self.row(i).iter().map(|a| a.abs()).sum::<f64>() - self.at(i, i).abs();
+            (self.at(i, i) - beside, self.at(i, i) + beside)
+        };
+        (0..self.d).map(disc).fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), (l, h)| match l.is_nan() || h.is_nan() {
+            true => (f64::NEG_INFINITY, f64::INFINITY),
+            false => (lo.min(l), hi.max(h)),
+        })
     }
 
     /// The largest |eigenvalue|.
@@ -268,6 +366,34 @@ mod tests {
         assert_eq!(outer_minus_diagonal_norm(&[]), 0.0);
         assert_eq!(outer_minus_diagonal_norm(&[(0.0, 2.0)]), 2.0);
         assert!(outer_minus_diagonal_norm(&[(f64::NAN, 2.0)]).is_nan());
+    }
+
+    #[test]
+    fn a_compensated_sum_is_right_to_the_last_digit() {
+        let x = [0.1, 0.1 + 3e-7];
+        let sparse = Features::Sparse { index: &[0, 1], value: &x };
+        let (mut plain, mut sum, mut by_index) = (Symmetric::zeros(2), Symmetric::compensated(2), Symmetric::compensated(3));
+        for _ in 0..100_000 {
+            plain.add_outer(1.0, Features::Dense(&x));
+            sum.add_outer(1.0, Features::Dense(&x));
+            by_index.add_outer(1.0, sparse);
+            by_index.add_identity(1.0);
+        }
+        assert_eq!(sum.at(1, 0), sum.at(0, 1));
+        by_index.resize(2);
+        let (sum, by_index) = (sum.settled(), by_index.settled());
+        let exact = 1e5 * (0.1 * 0.1);
+        assert!((sum.at(0, 0) - exact).abs() <= 2e-16 * exact && (plain.at(0, 0) - exact).abs() > 1e-12 * exact);
+        assert_eq!((sum.at(0, 1), by_index.at(1, 0)), (sum.at(1, 0), sum.at(0, 1)));
+        assert!((by_index.at(1, 1) - sum.at(1, 1) - 1e5).abs() < 1e-10);
+    }
+
+    #[test]
+    fn eigenvalues_that_cannot_be_computed_are_enclosed() {
+        let nothing = Symmetric::from_rows(2, &[f64::NAN, 0.0, 0.0, 1.0]);
+        assert_eq!(nothing.extreme_eigenvalues(), (f64::NEG_INFINITY, f64::INFINITY));
+        let known = Symmetric::from_rows(2, &[2.0, 1.0, 1.0, 2.0]);
+        assert_eq!(known.discs(), (1.0, 3.0));
     }
 
     #[test]

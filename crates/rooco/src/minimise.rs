@@ -1,12 +1,13 @@
 //! The minimum of F over W, with a certificate of how far from it the answer can be.
 
-use crate::certificate::{gap_curvature, gap_strong};
+use crate::certificate::gap_with_error;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::kernel::{axpy, dot};
 use crate::linalg::Symmetric;
 use crate::loss::Loss;
 use crate::problem::Problem;
+pub use crate::problem::{Certificate, Minimum};
 
 /// Steps before the solver gives up.
 const MAX_STEPS: u64 = 100_000;
@@ -14,48 +15,6 @@ const MAX_STEPS: u64 = 100_000;
 const CHECK_EVERY: u64 = 10;
 /// Certificates in a row without progress: rounding is all that is left.
 const PATIENCE: u32 = 100;
-
-/// Which proof the gap rests on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Certificate {
-    /// 9a, from the strong convexity λ of F on W.
-    StronglyConvex,
-    /// 9b with μ = 0, the Frank-Wolfe gap: F is convex and W bounded.
-    Convex,
-}
-
-/// A point w of W with F(w) - F* ≤ gap.
-#[derive(Clone, Debug)]
-pub struct Minimum {
-    /// The point.
-    pub w: Vec<f64>,
-    /// F(w), the mean loss.
-    pub value: f64,
-    /// F(w) - F* is at most this.
-    pub gap: f64,
-    /// Gradient steps taken.
-    pub iterations: u64,
-    /// λ of F on W, computed from all rows; 0 if it is only convex.
-    pub lambda: f64,
-    /// Why.
-    pub certificate: Certificate,
-}
-
-impl Minimum {
-    /// F* is at least this.
-    pub fn lower_bound(&self) -> f64 {
-        self.value - self.gap
-    }
-
-    fn better(self, other: Minimum) -> Minimum {
-        if other.gap < self.gap { other } else { self }
-    }
-
-    /// ‖w - w*‖ is at most this: √(2·gap/λ), infinite without strong convexity.
-    pub fn distance(&self) -> f64 {
-        if self.lambda > 0.0 { (2.0 * self.gap / self.lambda).sqrt() } else { f64::INFINITY }
-    }
-}
 
 /// Minimises F over W until the certified gap is at most `tolerance`.
 ///
@@ -113,7 +72,7 @@ pub fn minimise_from<L: Loss>(problem: &Problem<L>, tolerance: f64, start: Vec<f
                 Sum::Quadratic { .. } if step % (PATIENCE as u64 * CHECK_EVERY) != 0 => {
                     let mut g = vec![0.0; descent.w.len()];
                     sum.gradient(&descent.w, &mut g);
-                    let gap = gap(domain, lambda, &descent.w, &g).0;
+                    let gap = gap(domain, lambda, &descent.w, &g, 0.0).0;
                     if gap <= 0.5 * tolerance {
                         best = best.better(certify(problem, domain, lambda, descent.w.clone(), step));
                     }
@@ -139,15 +98,15 @@ pub fn minimise_from<L: Loss>(problem: &Problem<L>, tolerance: f64, start: Vec<f
 /// F(w) and its gap, from one pass over all rows.
 fn certify<L: Loss>(problem: &Problem<L>, domain: &dyn Domain, lambda: f64, w: Vec<f64>, iterations: u64) -> Minimum {
     let mut g = vec![0.0; w.len()];
-    let value = problem.gradient(&w, &mut g);
-    let (gap, certificate) = gap(domain, lambda, &w, &g);
+    let (value, e) = problem.gradient_and_error(&w, &mut g);
+    let (gap, certificate) = gap(domain, lambda, &w, &g, e);
     Minimum { w, value, gap, iterations, lambda, certificate }
 }
 
-/// The smaller of 9a and the Frank-Wolfe gap.
-fn gap(domain: &dyn Domain, lambda: f64, w: &[f64], g: &[f64]) -> (f64, Certificate) {
-    let strong = gap_strong(domain, lambda, w, g);
-    let convex = gap_curvature(domain, 0.0, w, g);
+/// The smaller of 9a and the Frank-Wolfe gap, for a gradient that is known up to e.
+fn gap(domain: &dyn Domain, lambda: f64, w: &[f64], g: &[f64], e: f64) -> (f64, Certificate) {
+    let strong = if lambda > 0.0 { gap_with_error(domain, lambda, w, g, e) } else { f64::INFINITY };
+    let convex = if lambda >= 0.0 { gap_with_error(domain, 0.0, w, g, e) } else { f64::INFINITY };
     let (gap, certificate) = if strong <= convex { (strong, Certificate::StronglyConvex) } else { (convex, Certificate::Convex) };
     // w lies in W only up to rounding, and moving it by that changes F by ‖g‖ times as much. A gap that is not a number
     // certifies nothing.

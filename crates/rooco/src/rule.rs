@@ -45,6 +45,16 @@ impl Rule {
         if fits { Ok(rule) } else { Err(Error::State { what: "the arrays of its prediction rule do not fit together".into() }) }
     }
 
+    /// True if a limit changes the scores of this row: it lies outside the range of the training data, where the rule is flat.
+    pub fn clamps(&self, x: Features<'_>) -> bool {
+        let Some(limits) = &self.limits else { return false };
+        x.iter().any(|(i, v)| {
+            i < limits.len()
+                && v.abs() > limits[i]
+                && self.weights[i * self.outputs..(i + 1) * self.outputs].iter().any(|w| *w != 0.0)
+        })
+    }
+
     /// Number of features.
     pub fn features(&self) -> usize {
         self.weights.len() / self.outputs

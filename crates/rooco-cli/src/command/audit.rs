@@ -193,10 +193,23 @@ fn in_memory(rows: &mut dyn Again, most: usize) -> Result<Option<Rows>> {
 pub fn certify(model: &Model, data: &DataArguments, domain: Option<&str>, quiet: bool) -> Result<Certified> {
     let mut certifier = Certifier::new(model.about.loss.clone(), domain.unwrap_or(&model.about.domain), model.point()?)?;
     let mut stream = open(model, data, Labels::Required)?;
-    each_row(stream.as_mut(), "certifying", quiet, |z| certifier.observe(z))?;
+    let (mut rows, mut clamped) = (0u64, 0u64);
+    each_row(stream.as_mut(), "certifying", quiet, |z| {
+        rows += 1;
+        clamped += model.rule.clamps(z.x) as u64;
+        certifier.observe(z)
+    })?;
     data.report(stream.as_ref());
+    if clamped > 0 {
+        eprintln!(
+            "rooco: {} of {} rows lie outside the range of the training data, where this model's predictions are flat; the certificate is about \
+             the linear model without limits, whose loss on these rows is another (rooco eval)",
+            words::count(clamped),
+            words::count(rows)
+        );
+    }
     let mut certified = certifier.finish()?;
-    if certified.wants_second_pass() && data.can_be_read_again() {
+    while certified.wants_another_pass() && data.can_be_read_again() {
         let mut stream = open(model, data, Labels::Required)?;
         each_row(stream.as_mut(), "certifying, once more", quiet, |z| {
             certified.observe_again(z);
@@ -256,7 +269,7 @@ fn sample_text(c: &SampleCertified) -> String {
         "gap",
         format!(
             "at most {}: no linear model in {} has a mean loss over all rows that is lower by more",
-            words::short(c.gap),
+            words::at_most(c.gap),
             c.against
         ),
     );
@@ -277,7 +290,7 @@ fn optimum_text(model: &Model, c: &Certified, best: &Optimum) -> String {
         "{:<18}F(w*) = {}, within {} of the minimum over {}; this model is {} above it\n",
         "optimum",
         words::short(best.value),
-        words::short(best.gap),
+        words::at_most(best.gap),
         best.against,
         words::short(above)
     );
@@ -288,7 +301,7 @@ fn optimum_text(model: &Model, c: &Certified, best: &Optimum) -> String {
             "{:<18}{} over the run against w*, and at most {} against the minimum\n",
             "regret",
             words::short(regret),
-            words::short(regret + t * best.gap)
+            words::at_most(regret + t * best.gap)
         );
     }
     out
@@ -300,7 +313,7 @@ pub fn certificate_text(model: &Model, c: &Certified) -> String {
     let mut out = String::new();
     let mut line = |name: &str, value: String| out += &format!("{name:<18}{value}\n");
     line("certified rows", words::count(c.counts.rows));
-    line("mean loss", format!("F(w) = {}{}", words::short(c.value), if l2 > 0.0 { ", L2 included" } else { "" }));
+    line("mean loss", format!("F(w) = {} a row{}", words::short(c.value), if l2 > 0.0 { ", L2 included" } else { "" }));
     line("gradient", format!("‖∇F(w)‖ = {}", words::short(c.gradient)));
     line(
         "curvature",
@@ -318,9 +331,9 @@ pub fn certificate_text(model: &Model, c: &Certified) -> String {
             "gap",
             format!(
                 "at most {}: no linear model in {} has a mean loss below {}",
-                words::short(c.gap),
+                words::at_most(c.gap),
                 c.against,
-                words::short(c.value - c.gap)
+                words::at_least(c.value - c.value_error - c.gap)
             ),
         );
     } else {
@@ -342,9 +355,9 @@ pub fn certificate_text(model: &Model, c: &Certified) -> String {
                 "regret",
                 format!(
                     "at most {} over the run ({} a row): what was paid before each row was learned from, minus the best fixed model{}",
-                    words::short(regret),
-                    words::short(regret / c.counts.rows as f64),
-                    if l2 > 0.0 { " with its L2 term" } else { "" }
+                    words::at_most(regret),
+                    words::at_most(regret / c.counts.rows as f64),
+                    if l2 > 0.0 { ", which pays its L2 term; the run is charged without" } else { "" }
                 ),
             );
         }

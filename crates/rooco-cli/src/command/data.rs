@@ -9,7 +9,7 @@ use rooco_data::stream::{self, BadRows, Format, Input, Missing, Stream, TargetKi
 pub struct DataArguments {
     /// Files or patterns (`part-*.csv.gz`); `-` is standard input. libsvm, CSV, TSV, Vowpal Wabbit text, Parquet and Arrow IPC,
     /// plain, gzip or zstd, told apart by content.
-    #[arg(required = true, value_name = "DATA")]
+    #[arg(required = true, value_name = "DATA", value_hint = clap::ValueHint::FilePath)]
     pub data: Vec<String>,
 
     /// The format, if it cannot be told from the content: libsvm, csv, tsv, vw, parquet, arrow.
@@ -69,6 +69,11 @@ fn parse_missing(text: &str) -> std::result::Result<Missing, String> {
 }
 
 impl DataArguments {
+    /// The same options for another file.
+    pub fn of(&self, path: &std::path::Path) -> Self {
+        DataArguments { data: vec![path.to_string_lossy().into_owned()], ..self.clone() }
+    }
+
     /// The files.
     pub fn inputs(&self) -> Result<Vec<Input>> {
         let mut inputs = Vec::new();
@@ -87,9 +92,9 @@ impl DataArguments {
     }
 
     /// The options of the stream.
-    pub fn options(&self) -> Result<stream::Options> {
-        let defaults = stream::Options::default();
-        Ok(stream::Options {
+    pub fn options(&self) -> Result<stream::ReadOptions> {
+        let defaults = stream::ReadOptions::default();
+        Ok(stream::ReadOptions {
             format: self.format.as_deref().map(str::parse::<Format>).transpose()?,
             target: self.target.clone(),
             weight: self.weight.clone(),
@@ -113,11 +118,11 @@ impl DataArguments {
             Some("logistic" | "squared-hinge" | "smoothed-hinge") => TargetKind::TwoClasses,
             Some(other) => bail!("there is no loss `{other}`; choose one of {}", Base::NAMES),
         };
-        self.open(stream::Options { target_kind, ..self.options()? })
+        self.open(stream::ReadOptions { target_kind, ..self.options()? })
     }
 
     /// Opens the data with these options.
-    pub fn open(&self, options: stream::Options) -> Result<Box<dyn Stream>> {
+    pub fn open(&self, options: stream::ReadOptions) -> Result<Box<dyn Stream>> {
         Ok(stream::open(&self.inputs()?, &options)?)
     }
 

@@ -13,18 +13,20 @@ use rooco::guarantee::Constant;
 use rooco::loss::{Base, Prediction};
 use rooco::replay::{Keep, Leftovers};
 use rooco_data::shuffle::{ShuffleOptions, ShuffledRows};
-use rooco_data::stream::{Schema, Stream};
-use rooco_pass::audit::{Audit, AuditReport};
+use rooco_data::stream::{Labels, Schema, Stream};
+use rooco_pass::audit::{Audit, AuditReport, Verdict};
 use rooco_pass::fit::{self, Checkpoint, Control, FitOptions, Pass, Progress as Beat, Watch};
-use rooco_pass::model::{file, with_repairs};
+use rooco_pass::metrics::Figures;
+use rooco_pass::model::{Model, file, with_repairs};
+use rooco_pass::order::OrderVerdict;
 use rooco_pass::predictions::{Renderer, Show};
 use serde_json::json;
 
-use super::audit;
 use super::correction::CorrectionArguments;
 use super::data::DataArguments;
+use super::{audit, eval, predict};
 use crate::exit::Outcome;
-use crate::output::{Progress, say, summary};
+use crate::output::{Progress, say, summary, words};
 
 /// Learn a model in one pass.
 #[derive(clap::Args, Clone)]
@@ -95,9 +97,13 @@ pub struct Arguments {
     #[arg(long)]
     pub shuffle: bool,
 
-    /// The share of rows that are scored and never learned from.
+    /// The share of rows that are never learned from; the finished model is tested on them (or on a uniform sample of 50,000).
     #[arg(long, default_value_t = 0.0, value_name = "SHARE")]
     pub holdout: f64,
+
+    /// A file to test the finished model on: rows that no part of the run has seen.
+    #[arg(long, value_name = "FILE")]
+    pub test: Option<PathBuf>,
 
     /// Writes the prediction for every row, made before the row was learned from.
     #[arg(long, value_name = "FILE")]
@@ -115,8 +121,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
 
-    /// Run an algorithm with a proof instead of the default: the constants that its theorem needs are computed in a first pass over the data,
-    /// and the summary prints the bound. Needs --domain, and rows in random order.
+    /// Play the default rule and keep a proved learner beside it, which takes over if the default is worse by more than a budget: the
+    /// constants that its theorem needs are computed in a first pass over the data, and the summary prints the bound with its two parts. Needs --domain, and rows in random order.
     #[arg(long, conflicts_with_all = ["algorithm", "beta", "lambda", "l", "horizon", "holdout", "resume"])]
     pub guarantee: bool,
 
@@ -186,7 +192,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             bail!("{}: there is no folder `{}`; create it first", path.display(), folder.display());
         }
     }
-    let algorithm = if a.guarantee { Algorithm::parse("provable-average")? } else { Algorithm::parse(&a.algorithm)? };
+    let mut algorithm = Algorithm::parse(&a.algorithm)?;
     let mut stream = a.data.open_for(a.loss.as_deref())?;
     let given = |value: Option<f64>| value.map(Constant::given);
     let mut constants = Settings {
@@ -207,10 +213,22 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     };
     if let Some(report) = report {
         let (g, t) = (&report.geometry, report.counts.rows);
-        if !(g.lambda > 0.0 && report.diameter.is_finite()) {
+        if !a.shuffle && report.order.verdict() == OrderVerdict::NotRandom {
+            eprintln!("rooco: no bound can be given, because every bound needs a random order. {}", say::order(&report.order));
+            return Ok(Outcome::No);
+        }
+        let convex = report.verdict == Verdict::Convex;
+        if !(convex && report.diameter.is_finite()) {
             eprintln!("rooco: no bound can be given. {}", report.advice());
             return Ok(Outcome::No);
         }
+        // The default, with a proved learner beside it. Several scores a row have no insurance yet: the proved learner runs alone.
+        algorithm = Algorithm::parse(match (report.loss.base.outputs(), g.lambda > 0.0) {
+            (1, true) => "insured",
+            (1, false) => "insured-convex",
+            (_, true) => "provable-average",
+            (_, false) => "constant-step-sgd",
+        })?;
         constants.horizon = Some(t);
         fit::measured_settings(&mut constants, g, true);
     }
@@ -271,17 +289,32 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         false => None,
     };
     if let Some(order) = fitted.order.as_ref().filter(|o| !o.random_order()) {
-        eprintln!("rooco: {order}");
+        eprintln!("rooco: {}", say::order(order));
     }
+    let diverged = fitted.diverged();
+    if let Some(ratio) = diverged {
+        eprintln!(
+            "rooco: this run diverged: its loss is {} times that of the best constant, and the model is of no use. Use the default algorithm, \
+             or give constants that hold (rooco audit measures them)",
+            words::short(ratio)
+        );
+    }
+    let tested = match &a.test {
+        Some(path) => Some(tested(&fitted.model, &a.data, path)?),
+        None => None,
+    };
     for violation in &fitted.violations {
         let ways = violation.repairs().iter().copied();
         eprintln!("rooco: {}", with_repairs(&violation.to_string(), ways, &say::repair));
     }
     if a.json {
         let mut line = summary::json(&fitted.model, rows, seconds);
-        line["order"] =
-            json!(fitted.order.as_ref().map(|o| json!({"random": o.random_order(), "row": o.crossed(), "text": o.to_string()})));
+        line["order"] = json!(fitted.order.as_ref().map(|o| {
+            json!({"verdict": o.verdict().name(), "random": o.verdict().random(), "row": o.crossed(), "text": o.to_string()})
+        }));
         line["shuffled"] = json!(a.shuffle);
+        line["diverged"] = json!(diverged.is_some());
+        line["test"] = json!(tested);
         line["violations"] = json!(fitted.model.about.violations);
         line["certificate"] = json!(certified.as_ref().map(|c| c.to_json(&fitted.model.about)));
         writeln!(std::io::stdout(), "{line}")?;
@@ -290,11 +323,24 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         if a.shuffle {
             writeln!(std::io::stdout(), "{:<18}shuffled uniformly before learning, by seed {}", "order", a.seed)?;
         }
+        if let Some(f) = &tested {
+            writeln!(std::io::stdout(), "{:<18}{} (this model)", "test", summary::figures(f))?;
+        }
         if let Some(c) = &certified {
             write!(std::io::stdout(), "{}", audit::certificate_text(&fitted.model, c))?;
         }
     }
-    Ok(Outcome::Done)
+    // A bound that was asked for and is not there is the answer no, and so is a model that is worse than none.
+    let refused = a.guarantee && !fitted.model.about.promise.is_guarantee;
+    Ok(if diverged.is_some() || refused { Outcome::No } else { Outcome::Done })
+}
+
+/// The figures of a model on rows of another file.
+fn tested(model: &Model, data: &DataArguments, path: &Path) -> Result<Figures> {
+    let mut stream = predict::open(model, &data.of(path), Labels::Required)?;
+    let figures = eval::figures(model, stream.as_mut())?.figures;
+    data.report(stream.as_ref());
+    Ok(figures)
 }
 
 /// What an audit before the run needs to know.

@@ -10,7 +10,7 @@ use rooco_lab::method::METHODS;
 use rooco_lab::paper::{self, Paper};
 use rooco_lab::problem::FAMILIES;
 use rooco_lab::report::{self, ReportData};
-use rooco_lab::run::{self, Progress, Results};
+use rooco_lab::run::{self, Results, RunProgress};
 
 use crate::exit::Outcome;
 
@@ -121,7 +121,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
 }
 
 fn check_paper(a: PaperArguments) -> Result<Outcome> {
-    let options = paper::Options { full: a.full, seed: a.seed, only: a.only };
+    let options = paper::PaperOptions { full: a.full, seed: a.seed, only: a.only };
     let paper: Paper = paper::paper(&options, &|group| {
         if std::io::stderr().is_terminal() {
             eprintln!("{group} ...");
@@ -152,12 +152,12 @@ fn run_experiment(a: RunArguments) -> Result<Outcome> {
     let experiment = experiment::open(&a.experiment)?;
     let folder = a.results.unwrap_or_else(|| PathBuf::from(format!("lab-{}", experiment.name)));
     let show = !a.quiet && std::io::stderr().is_terminal();
-    let progress = |p: Progress| {
+    let progress = |p: RunProgress| {
         if show {
             eprint!("\r{} of {} cells, {} left   ", p.done, p.total, time(p.left.as_secs()));
         }
     };
-    let options = run::Options { threads: a.threads, stop_after: None };
+    let options = run::RunOptions { threads: a.threads, stop_after: None };
     let finished = run::run(&experiment, &folder, &options, &progress)?;
     if show {
         eprintln!();

@@ -1,12 +1,14 @@
 //! One file a command: its arguments, and what it does.
 
 pub mod audit;
+pub mod completions;
 mod correction;
 mod data;
 pub mod demo;
 pub mod eval;
 pub mod fit;
 pub mod lab;
+pub mod man;
 pub mod predict;
 pub mod show;
 pub mod shuffle;

@@ -10,6 +10,7 @@ use rooco_pass::predictions::{Renderer, Show};
 
 use super::data::DataArguments;
 use crate::exit::Outcome;
+use crate::output::summary;
 
 /// Predict with a model: one line a row.
 ///
@@ -27,6 +28,10 @@ pub struct Arguments {
     #[arg(long)]
     proba: bool,
 
+    /// Predict linearly also outside the range of the training data, where the model is flat otherwise.
+    #[arg(long)]
+    no_clamp: bool,
+
     /// Raw scores instead of probabilities and classes.
     #[arg(long, conflicts_with = "proba")]
     scores: bool,
@@ -35,7 +40,7 @@ pub struct Arguments {
 /// Opens data with the meaning that the model gives its columns.
 pub fn open(model: &Model, data: &DataArguments, labels: Labels) -> Result<Box<dyn Stream>> {
     let schema = model.about.schema.clone();
-    let options = stream::Options {
+    let options = stream::ReadOptions {
         labels,
         intercept: schema.intercept,
         missing: schema.missing,
@@ -48,7 +53,10 @@ pub fn open(model: &Model, data: &DataArguments, labels: Labels) -> Result<Box<d
 
 /// Reads, predicts, prints.
 pub fn run(a: Arguments) -> Result<Outcome> {
-    let model = file::load_model(&a.model)?;
+    let mut model = file::load_model(&a.model)?;
+    if a.no_clamp {
+        model.rule.limits = None;
+    }
     let mut stream = open(&model, &a.data, Labels::Optional)?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let mut scores = vec![0.0; model.rule.outputs];
@@ -60,11 +68,17 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         Show::Prediction
     };
     let renderer = Renderer::new(model.about.loss.base, model.about.schema.target.classes().to_vec(), show);
+    let (mut rows, mut clamped) = (0u64, 0u64);
     while let Some(z) = stream.next()? {
         model.scores(z.x, &mut scores);
+        rows += 1;
+        clamped += model.rule.clamps(z.x) as u64;
         renderer.line(&scores, &mut out)?;
     }
     out.flush()?;
+    if clamped > 0 {
+        eprintln!("rooco: {}", summary::clamped(clamped, rows));
+    }
     a.data.report(stream.as_ref());
     Ok(Outcome::Done)
 }

@@ -38,7 +38,11 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     if a.json {
         let weights: Vec<_> =
             order.iter().map(|&i| json!({"feature": about.schema.name(i), "weights": l.weights[i * k..(i + 1) * k]})).collect();
-        writeln!(out, "{}", json!({"about": about, "offset": l.offset, "weights": weights}))?;
+        writeln!(
+            out,
+            "{}",
+            json!({"about": about, "offset": l.offset, "clamps": l.limits.is_some(), "limits": l.limits, "weights": weights})
+        )?;
         return Ok(Outcome::Done);
     }
     write!(out, "{}", summary::about(&model))?;

@@ -17,7 +17,7 @@ use crate::output::words;
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Files or patterns; `-` is standard input.
-    #[arg(required = true, value_name = "IN")]
+    #[arg(required = true, value_name = "IN", value_hint = clap::ValueHint::FilePath)]
     inputs: Vec<String>,
 
     /// The shuffled file. It may be one of the inputs.

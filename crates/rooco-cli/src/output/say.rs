@@ -1,6 +1,7 @@
 //! What can be done, in the words of the command line.
 
 use rooco::guarantee::Repair;
+use rooco_pass::order::OrderReport;
 
 /// A way out, as options.
 pub fn repair(repair: Repair) -> String {
@@ -14,4 +15,10 @@ pub fn repair(repair: Repair) -> String {
         Repair::AskForAGuarantee => "a bound before the run: --guarantee",
     }
     .into()
+}
+
+/// What the order test found, and the way out.
+pub fn order(report: &OrderReport) -> String {
+    let text = report.to_string();
+    if report.random_order() { text } else { format!("{text}; {}", repair(Repair::Shuffle)) }
 }

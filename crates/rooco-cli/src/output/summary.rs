@@ -36,9 +36,12 @@ pub fn about(model: &Model) -> String {
         line("negative weights", format!("{} rows, {:.1} % of the mass", words::count(a.negative_rows), 100.0 * share));
     }
     line("loss", a.loss.name());
+    if model.rule.limits.is_some() {
+        line("range", "flat outside the range of the training data".into());
+    }
     let baseline = a.baseline.map_or(String::new(), |b| format!(" (best constant: {})", words::short(b)));
     let mean = if a.weight != 0.0 { a.progressive_loss / a.weight } else { f64::NAN };
-    line("progressive loss", format!("{}{baseline}", words::short(mean)));
+    line("progressive loss", format!("{} per unit of weight{baseline}", words::short(mean)));
     if let Some(f) = &a.holdout {
         line("holdout", format!("{} (this model)", figures(f)));
     }
@@ -48,6 +51,26 @@ pub fn about(model: &Model) -> String {
         line("constants", constants);
     }
     line("promised", a.promise.words(&say::repair).replace('\n', "\n                  "));
+    if let Some(i) = &a.insurance {
+        let played = match i.paid_out {
+            true => {
+                format!("paid out after {} rounds of the default rule: the model is the proved learner's", words::count(i.rounds))
+            }
+            false => format!("the default rule was played in {} rounds", words::count(i.rounds)),
+        };
+        if let Some(bound) = a.promise.theorem.as_ref().and_then(|t| t.bound) {
+            let (whole, own) = (words::at_most(bound), words::at_most(bound - i.budget));
+            line("bound", format!("{whole} = {own} of the proved learner + {} of the insurance", words::at_most(i.budget)));
+        }
+        line(
+            "insurance",
+            format!(
+                "{played}; beyond the proved learner it paid {} of a budget of {}",
+                words::short(i.excess),
+                words::short(i.budget)
+            ),
+        );
+    }
     for violation in &a.violations {
         line("but", violation.clone());
     }
@@ -81,7 +104,9 @@ pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
         "domain": a.domain,
         "constants": a.constants,
         "promise": a.promise,
+        "insurance": a.insurance,
         "checksum": a.checksum,
+        "clamps": model.rule.limits.is_some(),
         "seed": a.seed,
         "version": a.version,
     })
@@ -93,6 +118,15 @@ pub fn figures(f: &Figures) -> String {
     let list: Vec<String> = named.iter().filter_map(|(n, v)| v.map(|v| format!("{n} {}", words::short(v)))).collect();
     let of = if f.of > f.rows { format!(", a uniform sample of {}", words::count(f.of)) } else { String::new() };
     format!("{} on {} rows{of}", list.join(", "), words::count(f.rows))
+}
+
+/// What a model does outside the range that it was trained on.
+pub fn clamped(rows: u64, of: u64) -> String {
+    format!(
+        "{} of {} rows lie outside the range of the training data, where this model's predictions are flat; --no-clamp makes them linear",
+        words::count(rows),
+        words::count(of)
+    )
 }
 
 /// `β = 4.2 and G = 3 (given), λ = 0.1 (from the first 1000 rows), T = 5000`.

@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-pub use rooco::words::thousands as count;
+pub use rooco::words::{at_least, at_most, thousands as count};
 
 /// Four significant digits, without an exponent where it can be avoided.
 pub fn short(v: f64) -> String {

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::process::Stdio;
 #[cfg(unix)]
 use std::process::{Child, ChildStdin};
-use std::time::{Duration, Instant};
 
 use super::common::*;
 use tempfile::tempdir;
@@ -59,11 +58,7 @@ fn sigkill_and_resume_give_the_same_bytes() {
         let mut pipe = child.stdin.take().unwrap();
         pipe.write_all((lines[..cut].join("\n") + "\n").as_bytes()).unwrap();
         pipe.flush().unwrap();
-        let started = Instant::now();
-        while !checkpoint.exists() {
-            assert!(started.elapsed() < Duration::from_secs(60), "{name}: no checkpoint");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_until(&format!("{name}: a checkpoint"), || checkpoint.exists());
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(!d.join("killed").exists(), "{name}: a killed run left a model");
@@ -130,7 +125,7 @@ fn start(d: &std::path::Path, args: &[&str], first: &str) -> (Child, ChildStdin)
 }
 
 /// Starts a run with its rows on disk, spoils the directory halfway, and gives the message. An older model must survive.
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 fn spoiled(d: &std::path::Path, spoil: impl Fn(&std::path::Path)) -> String {
     let text = libsvm(6000, 12);
     let (first, rest) = text.split_at(text.len() / 2);
@@ -138,21 +133,9 @@ fn spoiled(d: &std::path::Path, spoil: impl Fn(&std::path::Path)) -> String {
     let fit = ["fit", "-", "--algorithm", "reservoir-sgd", "--domain", "ball:4", "--lambda", "0.5", "--beta", "20", "-m", "m"];
     let disk = ["--horizon", "6000", "--reservoir", "disk:rows", "--memory", "64KiB"];
     let (child, mut pipe) = start(d, &[&fit[..], &disk].concat(), first);
-    // Until rows are on disk and the program waits for more data.
     let rows = d.join("rows");
-    let files = || {
-        let list =
-            std::fs::read_dir(&rows).map(|files| files.flatten().map(|f| (f.file_name(), f.metadata().map_or(0, |m| m.len()))));
-        list.map_or(vec![], |list| list.collect::<Vec<_>>())
-    };
-    let (started, mut before, mut same) = (Instant::now(), vec![], 0);
-    while same < 15 {
-        assert!(started.elapsed() < Duration::from_secs(60), "no rows on disk");
-        std::thread::sleep(Duration::from_millis(20));
-        let now = files();
-        same = if now.len() > 5 && now == before { same + 1 } else { 0 };
-        before = now;
-    }
+    let files = || std::fs::read_dir(&rows).map_or(0, |files| files.flatten().count());
+    wait_until_idle("rows on disk", &child, || files() > 5);
     spoil(&rows);
     let _ = pipe.write_all(rest.as_bytes());
     drop(pipe);
@@ -166,7 +149,7 @@ fn spoiled(d: &std::path::Path, spoil: impl Fn(&std::path::Path)) -> String {
     message
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn a_removed_directory_is_a_clear_error_and_the_old_model_stays() {
     let dir = tempdir().unwrap();
@@ -205,21 +188,32 @@ fn a_checkpoint_of_another_run_is_refused() {
     assert!(message.contains("it is a checkpoint"), "{message}");
 }
 
+/// Ctrl-C while rows keep coming: each time some more, until the program has dealt with them.
 #[cfg(unix)]
 #[test]
 fn ctrl_c_saves_a_checkpoint_and_exits_130() {
     let dir = tempdir().unwrap();
     let d = dir.path();
-    let text = libsvm(6000, 12);
+    let text = libsvm(60_000, 12);
     let lines: Vec<&str> = text.lines().collect();
+    // The first 2500 rows, and then a thousand at a time: a checkpoint is due in the middle of each.
+    let (first, rest) = lines.split_at(2500);
+    let thousands = rest.chunks(1000).map(|c| c.join("\n") + "\n");
     ok_with_input(d, &["fit", "-", "-m", "whole"], text.as_bytes());
-    let (mut child, mut pipe) =
-        start(d, &["fit", "-", "-m", "interrupted", "--checkpoint", "c"], &(lines[..2500].join("\n") + "\n"));
-    std::thread::sleep(Duration::from_millis(300));
+    let fit = ["fit", "-", "-m", "interrupted", "--checkpoint", "c", "--every", "1000"];
+    let (mut child, mut pipe) = start(d, &fit, &(first.join("\n") + "\n"));
+    wait_until("the first checkpoint", || d.join("c").exists());
     let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
-    // The flag is looked at between rows: give it some.
-    let _ = pipe.write_all((lines[2500..].join("\n") + "\n").as_bytes());
+    for more in thousands {
+        let saved = std::fs::read(d.join("c")).unwrap();
+        if pipe.write_all(more.as_bytes()).is_err() {
+            break;
+        }
+        wait_until("the next checkpoint", || {
+            child.try_wait().unwrap().is_some() || std::fs::read(d.join("c")).is_ok_and(|now| now != saved)
+        });
+    }
     drop(pipe);
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(!d.join("interrupted").exists());

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use super::common::*;
 use tempfile::tempdir;
@@ -35,11 +34,7 @@ fn a_killed_run_is_resumed_to_the_same_bytes() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let started = Instant::now();
-        while lines() < 4 * (k + 1) && child.try_wait().unwrap().is_none() {
-            assert!(started.elapsed() < Duration::from_secs(60), "no cell was finished");
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        wait_until("a finished cell", || lines() >= 4 * (k + 1) || child.try_wait().unwrap().is_some());
         child.kill().unwrap();
         child.wait().unwrap();
     }

@@ -8,6 +8,8 @@ mod fit_shuffle;
 mod guarantee;
 mod kill_and_resume;
 mod lab;
+mod shell;
 mod shuffle;
 mod trace_agrees_with_the_pseudo_code;
+mod what_is_printed;
 mod wide_parquet;

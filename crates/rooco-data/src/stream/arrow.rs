@@ -19,7 +19,7 @@ use arrow_schema::{ArrowError, DataType, SchemaRef};
 
 use super::Stream;
 use super::input::{Input, Inputs, damaged};
-use super::open::{Options, finish};
+use super::open::{ReadOptions, finish};
 use super::table::{BLOCK, Block, Columnar, Kind, Table};
 use rooco::{Error, Result};
 
@@ -28,7 +28,7 @@ pub type Batches = Box<dyn Iterator<Item = std::result::Result<RecordBatch, Arro
 
 /// The rows of record batches that come from elsewhere, for instance from Python through the Arrow C stream interface.
 /// `name` is what messages call them.
-pub fn from_batches(name: &str, schema: SchemaRef, batches: Batches, options: &Options) -> Result<Box<dyn Stream>> {
+pub fn from_batches(name: &str, schema: SchemaRef, batches: Batches, options: &ReadOptions) -> Result<Box<dyn Stream>> {
     let reader = Arrow { given: Some((schema, batches)), file: name.into(), ..Arrow::default() };
     Ok(finish(Box::new(Table::new(reader, options)?), options))
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::names::{Dictionary, did_you_mean, some_names};
-use super::open::{Labels, Options};
+use super::open::{Labels, ReadOptions};
 use super::rows::Rows;
 use super::schema::{Category, Column, INTERCEPT, Missing, Names, Role, Schema};
 use super::target::{Encoder, Probe, Target};
@@ -45,7 +45,7 @@ impl Columns {
         file: &Path,
         found: &[Found],
         header: bool,
-        options: &Options,
+        options: &ReadOptions,
         probe: impl FnOnce(usize, &mut Probe),
     ) -> Result<Self> {
         let schema = match &options.schema {
@@ -288,7 +288,7 @@ fn decide(
     file: &Path,
     found: &[Found],
     header: bool,
-    options: &Options,
+    options: &ReadOptions,
     probe: impl FnOnce(usize, &mut Probe),
 ) -> Result<Schema> {
     let names = found.iter().map(|f| f.name.as_str());

@@ -10,7 +10,7 @@ use super::Tally;
 use super::columns::{Columns, Found};
 use super::input::Inputs;
 use super::number::{number, whole_number};
-use super::open::Options;
+use super::open::ReadOptions;
 use super::rows::Rows;
 use super::schema::{Role, Schema};
 use super::source::{Fault, Read, Source};
@@ -37,7 +37,7 @@ enum Plan {
 }
 
 impl Csv {
-    pub fn new(inputs: Inputs, delimiter: Option<u8>, options: &Options) -> Result<Self> {
+    pub fn new(inputs: Inputs, delimiter: Option<u8>, options: &ReadOptions) -> Result<Self> {
         let mut lines = Records { text: Text::new(inputs)?, delimiter: b',', scratch: Vec::new(), cells: Vec::new() };
         let records = loop {
             lines.delimiter = match options.delimiter.or(delimiter) {

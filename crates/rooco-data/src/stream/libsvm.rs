@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::Tally;
 use super::input::Inputs;
 use super::number::{digits8, number, usual_number};
-use super::open::{Labels, Options};
+use super::open::{Labels, ReadOptions};
 use super::rows::Rows;
 use super::scan::{Marks, digits, load};
 use super::schema::{Names, Schema};
@@ -37,7 +37,7 @@ pub(crate) struct Libsvm {
 }
 
 impl Libsvm {
-    pub fn new(inputs: Inputs, options: &Options) -> Result<Self> {
+    pub fn new(inputs: Inputs, options: &ReadOptions) -> Result<Self> {
         let mut text = Text::new(inputs)?;
         let (probe, has_zero) = probe(&mut text, options)?;
         let fixed = options.schema.is_some() && !options.grow;
@@ -283,7 +283,7 @@ fn usual_pair(buf: &[u8], at: usize, marks: &mut Marks<'_>) -> Option<(u64, f64,
 }
 
 /// Looks at the first rows: labels, and whether an index 0 occurs. What is malformed is reported later, in its turn.
-fn probe(text: &mut Text, options: &Options) -> Result<(Probe, bool)> {
+fn probe(text: &mut Text, options: &ReadOptions) -> Result<(Probe, bool)> {
     let (mut probe, mut has_zero, mut rows) = (Probe::default(), false, 0);
     loop {
         let place = text.hold();

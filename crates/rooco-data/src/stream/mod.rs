@@ -38,7 +38,7 @@ mod vw;
 pub use ahead::Ahead;
 pub use arrow::{Batches, from_batches};
 pub use input::Input;
-pub use open::{BadRows, Format, Labels, Options, open};
+pub use open::{BadRows, Format, Labels, ReadOptions, open};
 pub use schema::{Category, Column, INTERCEPT, Missing, Names, Role, Schema, Stats};
 pub use target::{Target, TargetKind};
 

@@ -77,7 +77,7 @@ pub enum Labels {
 
 /// How to read the inputs.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ReadOptions {
     /// The format; found by the first bytes, the name and the content if not given.
     pub format: Option<Format>,
     /// The target column. libsvm and Vowpal Wabbit files have their own place for it.
@@ -119,9 +119,9 @@ pub struct Options {
     pub ahead: bool,
 }
 
-impl Default for Options {
+impl Default for ReadOptions {
     fn default() -> Self {
-        Options {
+        ReadOptions {
             format: None,
             target: None,
             target_kind: TargetKind::Guess,
@@ -149,7 +149,7 @@ impl Default for Options {
 const SNIFFED: usize = 16 * 1024;
 
 /// Opens the inputs as one stream. All must have the same format.
-pub fn open(inputs: &[Input], options: &Options) -> Result<Box<dyn Stream>> {
+pub fn open(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Stream>> {
     let mut inputs = Inputs::new(inputs)?;
     let (name, start) = inputs.peek(SNIFFED)?;
     if start.is_empty() && inputs.len() == 1 {
@@ -176,7 +176,7 @@ pub fn open(inputs: &[Input], options: &Options) -> Result<Box<dyn Stream>> {
 }
 
 /// Puts the wrappers around a parser that the options ask for.
-pub(crate) fn finish(source: Box<dyn Source>, options: &Options) -> Box<dyn Stream> {
+pub(crate) fn finish(source: Box<dyn Source>, options: &ReadOptions) -> Box<dyn Stream> {
     let source: Box<dyn Source> = match options.bad_rows {
         BadRows::Stop => source,
         BadRows::Skip { max } => Box::new(SkipBad { source, max, bad: 0, first: Vec::new() }),

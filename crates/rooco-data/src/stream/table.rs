@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::columns::{Columns, Found};
-use super::open::Options;
+use super::open::ReadOptions;
 use super::rows::Rows;
 use super::schema::{Role, Schema};
 use super::source::{Fault, Read, Source};
@@ -94,7 +94,7 @@ enum Use {
 }
 
 impl<R: Columnar> Table<R> {
-    pub fn new(mut reader: R, options: &Options) -> Result<Self> {
+    pub fn new(mut reader: R, options: &ReadOptions) -> Result<Self> {
         let kinds = loop {
             if !reader.next_file()? {
                 let file = reader.file().to_path_buf();

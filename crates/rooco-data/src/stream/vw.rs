@@ -9,7 +9,7 @@ use super::Tally;
 use super::input::Inputs;
 use super::names::Dictionary;
 use super::number::{digits8, number, whole_number};
-use super::open::{Labels, Options};
+use super::open::{Labels, ReadOptions};
 use super::rows::Rows;
 use super::schema::{INTERCEPT, Names, Schema};
 use super::source::{Fault, Read, Source};
@@ -43,7 +43,7 @@ enum How {
 }
 
 impl Vw {
-    pub fn new(inputs: Inputs, options: &Options) -> Result<Self> {
+    pub fn new(inputs: Inputs, options: &ReadOptions) -> Result<Self> {
         let mut text = Text::new(inputs)?;
         let first = look(&mut text, options)?;
         let schema = match &options.schema {
@@ -350,7 +350,7 @@ struct First {
 }
 
 /// Looks at the first rows. What is malformed is reported later, in its turn.
-fn look(text: &mut Text, options: &Options) -> Result<First> {
+fn look(text: &mut Text, options: &ReadOptions) -> Result<First> {
     let mut first = First { labels: Probe::default(), numbered: true, has_zero: false };
     let mut namespace: Option<Vec<u8>> = None;
     let mut rows = 0;

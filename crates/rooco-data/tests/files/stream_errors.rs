@@ -3,10 +3,10 @@
 use std::io::Write as _;
 
 use rooco::Error;
-use rooco_data::stream::{BadRows, Input, Labels, Missing, Options, Schema, TargetKind, open};
+use rooco_data::stream::{BadRows, Input, Labels, Missing, ReadOptions, Schema, TargetKind, open};
 
 /// Reads everything; the first error, with the number of good rows before it.
-fn first_error(name: &str, bytes: &[u8], options: &Options) -> (u64, Error) {
+fn first_error(name: &str, bytes: &[u8], options: &ReadOptions) -> (u64, Error) {
     let mut stream = match open(&[Input::bytes(name, bytes)], options) {
         Ok(stream) => stream,
         Err(error) => return (0, error),
@@ -25,9 +25,9 @@ fn first_error(name: &str, bytes: &[u8], options: &Options) -> (u64, Error) {
 }
 
 /// The error must be the same on this thread and ahead, at the place expected, and say the words expected.
-fn check(name: &str, bytes: &[u8], options: &Options, line: u64, column: u64, words: &str) {
-    let (rows, error) = first_error(name, bytes, &Options { ahead: false, ..options.clone() });
-    let (rows_ahead, error_ahead) = first_error(name, bytes, &Options { ahead: true, ..options.clone() });
+fn check(name: &str, bytes: &[u8], options: &ReadOptions, line: u64, column: u64, words: &str) {
+    let (rows, error) = first_error(name, bytes, &ReadOptions { ahead: false, ..options.clone() });
+    let (rows_ahead, error_ahead) = first_error(name, bytes, &ReadOptions { ahead: true, ..options.clone() });
     let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(80)]).into_owned();
     assert_eq!((rows, error.to_string()), (rows_ahead, error_ahead.to_string()), "{name} {shown:?}");
     let message = error.to_string();
@@ -41,18 +41,18 @@ fn check(name: &str, bytes: &[u8], options: &Options, line: u64, column: u64, wo
     }
 }
 
-fn y() -> Options {
-    Options { target: Some("y".into()), ..Options::default() }
+fn y() -> ReadOptions {
+    ReadOptions { target: Some("y".into()), ..ReadOptions::default() }
 }
 
 #[test]
 fn libsvm() {
-    let plain = Options::default();
-    let numbers = Options { target_kind: TargetKind::Number, ..plain.clone() };
-    let weighted = Options { weight: Some("3".into()), ..numbers.clone() };
-    let small = Options { max_features: 100, ..numbers.clone() };
-    let base0 = Options { index_base: Some(0), ..numbers.clone() };
-    let cases: &[(&Options, &str, u64, u64, &str)] = &[
+    let plain = ReadOptions::default();
+    let numbers = ReadOptions { target_kind: TargetKind::Number, ..plain.clone() };
+    let weighted = ReadOptions { weight: Some("3".into()), ..numbers.clone() };
+    let small = ReadOptions { max_features: 100, ..numbers.clone() };
+    let base0 = ReadOptions { index_base: Some(0), ..numbers.clone() };
+    let cases: &[(&ReadOptions, &str, u64, u64, &str)] = &[
         (&plain, "1 1:0.5\n-1 1:x\n", 2, 6, "the value `x` is not a finite number"),
         (&plain, "1 1:nan\n", 1, 5, "leave the feature out"),
         (&plain, "1 1:NaN\n", 1, 5, "not a finite number"),
@@ -101,7 +101,7 @@ fn libsvm() {
     // Classes too.
     let late = format!("{}2 1:3\n", "0 1:2\n1 1:2\n".repeat(500));
     check("x.svm", late.as_bytes(), &plain, 1001, 1, "the target `2` is none of the classes `0`, `1`");
-    let two = Options { target_kind: TargetKind::TwoClasses, ..plain.clone() };
+    let two = ReadOptions { target_kind: TargetKind::TwoClasses, ..plain.clone() };
     check("x.svm", b"7 1:2\n7 1:3\n", &two, 1, 1, "two classes are needed");
     check("x.svm", b"1 1:2\n2 1:3\n3 1:1\n", &two, 1, 1, "two classes are needed");
     // A very long line is read, and its errors are found far out.
@@ -155,14 +155,14 @@ fn csv() {
     // A position behind a quoted line end.
     let quoted = format!("c,b,y\n{}\"a\nb\",x,3\n", "r,2,3\n".repeat(1000));
     check("x.csv", quoted.as_bytes(), &plain, 1003, 4, "`x`");
-    let weighted = Options { weight: Some("w".into()), ..y() };
+    let weighted = ReadOptions { weight: Some("w".into()), ..y() };
     check("x.csv", b"a,w,y\n1,2,3\n1,heavy,3\n", &weighted, 3, 3, "the weight `heavy` is not a finite number");
     check("x.csv", b"a,w,y\n1,2,3\n1,,3\n", &weighted, 3, 3, "the weight is missing");
-    check("x.csv", b"a,b,y\n1,2,3\n", &Options { drop: vec!["q".into()], ..y() }, 1, 0, "no column `q`; the columns are");
-    check("x.csv", b"a,b,y\n1,2,3\n", &Options::default(), 1, 0, "which column is the target?");
-    let both = Options { drop: vec!["y".into()], ..y() };
+    check("x.csv", b"a,b,y\n1,2,3\n", &ReadOptions { drop: vec!["q".into()], ..y() }, 1, 0, "no column `q`; the columns are");
+    check("x.csv", b"a,b,y\n1,2,3\n", &ReadOptions::default(), 1, 0, "which column is the target?");
+    let both = ReadOptions { drop: vec!["y".into()], ..y() };
     check("x.csv", b"a,b,y\n1,2,3\n", &both, 1, 0, "cannot have another role");
-    let many = Options { max_features: 3, ..y() };
+    let many = ReadOptions { max_features: 3, ..y() };
     check("x.csv", b"c,y\na,1\nb,2\nd,3\n", &many, 4, 1, "more than 3 features");
     check("x.csv", b"c,y\nok,1\n\xff\xfe,2\n", &y(), 3, 1, "not UTF-8");
     check("no-name", b"\0\x01\x02binary", &y(), 1, 0, "cannot tell the format");
@@ -170,7 +170,7 @@ fn csv() {
 
 #[test]
 fn vowpal_wabbit() {
-    let plain = Options::default();
+    let plain = ReadOptions::default();
     let cases: &[(&str, u64, u64, &str)] = &[
         ("1 |f a:1\n-1 a:1\n", 2, 1, "no bar"),
         ("1 |f a:x\n", 1, 8, "`x` is not a finite number"),
@@ -207,7 +207,7 @@ fn damaged_compression() {
     let text = "1 1:0.5 2:0.25\n-1 1:0.75\n".repeat(20_000);
     for (name, whole) in [("x.svm.gz", gzip(text.as_bytes())), ("x.svm.zst", zstd::encode_all(text.as_bytes(), 1).unwrap())] {
         let cut = &whole[..whole.len() - 9];
-        let (_, error) = first_error(name, cut, &Options::default());
+        let (_, error) = first_error(name, cut, &ReadOptions::default());
         assert!(error.to_string().contains("damaged or end early"), "{error}");
         let Error::Parse { line, .. } = error else { panic!("{error}") };
         assert!(line > 1, "{line}");
@@ -216,8 +216,8 @@ fn damaged_compression() {
     let mut broken = gzip(text.as_bytes());
     let middle = broken.len() / 2;
     broken[middle] ^= 0x5a;
-    assert!(matches!(first_error("x.svm.gz", &broken, &Options::default()).1, Error::Parse { .. }));
-    check("x.svm.gz", &[0x1f, 0x8b, 8, 0], &Options::default(), 1, 0, "gzip data are damaged");
+    assert!(matches!(first_error("x.svm.gz", &broken, &ReadOptions::default()).1, Error::Parse { .. }));
+    check("x.svm.gz", &[0x1f, 0x8b, 8, 0], &ReadOptions::default(), 1, 0, "gzip data are damaged");
 }
 
 #[test]
@@ -230,13 +230,13 @@ fn damaged_columnar_files() {
 
 #[test]
 fn files_that_cannot_be_opened() {
-    let no_file = open(&[Input::File("/no/such/file.svm".into())], &Options::default()).err().unwrap();
+    let no_file = open(&[Input::File("/no/such/file.svm".into())], &ReadOptions::default()).err().unwrap();
     assert!(matches!(&no_file, Error::Io { file, .. } if file.to_str() == Some("/no/such/file.svm")), "{no_file}");
     let directory = tempfile::tempdir().unwrap();
-    let error = open(&[Input::File(directory.path().into())], &Options::default()).err().unwrap();
+    let error = open(&[Input::File(directory.path().into())], &ReadOptions::default()).err().unwrap();
     assert!(error.to_string().contains("is a directory; to read the files in it"), "{error}");
-    assert!(open(&[], &Options::default()).err().unwrap().to_string().contains("no input was named"));
-    let twice = open(&[Input::Stdin, Input::Stdin], &Options::default()).err().unwrap();
+    assert!(open(&[], &ReadOptions::default()).err().unwrap().to_string().contains("no input was named"));
+    let twice = open(&[Input::Stdin, Input::Stdin], &ReadOptions::default()).err().unwrap();
     assert!(twice.to_string().contains("once only"));
 }
 
@@ -244,7 +244,7 @@ fn files_that_cannot_be_opened() {
 fn bad_rows_are_skipped_counted_and_limited() {
     let text = "a,b,y\n1,2,3\n1,2\n4,5,6\n,5,6\n7,8,9\n";
     for ahead in [false, true] {
-        let options = Options { bad_rows: BadRows::Skip { max: 2 }, ahead, ..y() };
+        let options = ReadOptions { bad_rows: BadRows::Skip { max: 2 }, ahead, ..y() };
         let mut stream = open(&[Input::bytes("x.csv", text.as_bytes())], &options).unwrap();
         let mut targets = Vec::new();
         while let Some(row) = stream.next().unwrap() {
@@ -255,7 +255,7 @@ fn bad_rows_are_skipped_counted_and_limited() {
         assert_eq!(stream.tally().bad_rows, 2);
         assert!(stream.tally().first_bad[0].starts_with("x.csv:3:0: "), "{:?}", stream.tally());
         assert!(stream.tally().first_bad[1].starts_with("x.csv:5:1: "));
-        let options = Options { bad_rows: BadRows::Skip { max: 1 }, ..options };
+        let options = ReadOptions { bad_rows: BadRows::Skip { max: 1 }, ..options };
         let (rows, error) = first_error("x.csv", text.as_bytes(), &options);
         assert_eq!(rows, 2);
         assert!(error.to_string().contains("more than 1 malformed rows; the last one: x.csv:5:1"), "{error}");
@@ -263,7 +263,7 @@ fn bad_rows_are_skipped_counted_and_limited() {
 }
 
 /// The schema after reading all of it, through JSON as a model file would keep it.
-fn learn(name: &str, bytes: &str, options: &Options) -> Schema {
+fn learn(name: &str, bytes: &str, options: &ReadOptions) -> Schema {
     let mut stream = open(&[Input::bytes(name, bytes.as_bytes())], options).unwrap();
     while stream.next().unwrap().is_some() {}
     let schema = stream.schema().clone();
@@ -272,14 +272,14 @@ fn learn(name: &str, bytes: &str, options: &Options) -> Schema {
     saved
 }
 
-fn predict(schema: &Schema) -> Options {
-    Options { schema: Some(schema.clone()), labels: Labels::Optional, ..Options::default() }
+fn predict(schema: &Schema) -> ReadOptions {
+    ReadOptions { schema: Some(schema.clone()), labels: Labels::Optional, ..ReadOptions::default() }
 }
 
 #[test]
 fn a_saved_schema_reads_new_data_in_the_same_way() {
     let train = "c,a,y\nred,1,yes\nblue,3,no\n";
-    let schema = learn("x.csv", train, &Options { missing: Missing::Mean, ..y() });
+    let schema = learn("x.csv", train, &ReadOptions { missing: Missing::Mean, ..y() });
     // Other order, no target, an extra column, an unknown category, a missing value.
     let new = "a,extra,c\n5,x,blue\n,y,green\n";
     let mut stream = open(&[Input::bytes("n.csv", new.as_bytes())], &predict(&schema)).unwrap();
@@ -294,22 +294,22 @@ fn a_saved_schema_reads_new_data_in_the_same_way() {
     check("n.csv", b"c,b\nred,1\n", &predict(&schema), 1, 0, "there is no column `a`");
     check("n.svm", b"1 1:2\n", &predict(&schema), 1, 0, "learned from columns with names");
     check("n.vw", b"1 |a b:2\n", &predict(&schema), 1, 0, "learned from a table");
-    let evaluate = Options { labels: Labels::Required, ..predict(&schema) };
+    let evaluate = ReadOptions { labels: Labels::Required, ..predict(&schema) };
     check("n.csv", b"c,a,y\nred,1,yes\nred,1,maybe\n", &evaluate, 3, 7, "none of the classes `no`, `yes`");
     // Without a header: by place.
-    let schema = learn("x.csv", "1,2,3\n4,5,6\n", &Options { target: Some("3".into()), ..Options::default() });
+    let schema = learn("x.csv", "1,2,3\n4,5,6\n", &ReadOptions { target: Some("3".into()), ..ReadOptions::default() });
     assert!(!schema.header);
     check("n.csv", b"1\n", &predict(&schema), 1, 0, "the file has 1 columns, but 3 are expected");
     let mut stream = open(&[Input::bytes("n.csv", &b"7,8\n"[..])], &predict(&schema)).unwrap();
     assert_eq!(stream.next().unwrap().unwrap().x.values(), [1.0, 7.0, 8.0]);
     // Numbered and named features.
-    let schema = learn("x.svm", "1 1:1 3:1\n-1 2:1\n", &Options::default());
+    let schema = learn("x.svm", "1 1:1 3:1\n-1 2:1\n", &ReadOptions::default());
     let mut stream = open(&[Input::bytes("n.svm", &b"0 2:5 9:1\n"[..])], &predict(&schema)).unwrap();
     assert_eq!(stream.next().unwrap().unwrap().x.iter().collect::<Vec<_>>(), [(0, 1.0), (2, 5.0)]);
     assert!(stream.next().unwrap().is_none());
     assert_eq!(stream.tally().unknown, 1);
     check("n.csv", b"a,b\n1,2\n", &predict(&schema), 1, 0, "learned from rows without columns");
-    let schema = learn("x.vw", "1 |f a b:2\n-1 |g c\n", &Options::default());
+    let schema = learn("x.vw", "1 |f a b:2\n-1 |g c\n", &ReadOptions::default());
     let mut stream = open(&[Input::bytes("n.vw", &b"|g c:3 d |f b\n"[..])], &predict(&schema)).unwrap();
     assert_eq!(stream.next().unwrap().unwrap().x.iter().collect::<Vec<_>>(), [(0, 1.0), (2, 1.0), (3, 3.0)]);
     assert_eq!(schema.name(3), "g^c");

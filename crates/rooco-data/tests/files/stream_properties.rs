@@ -1,13 +1,13 @@
 //! Random rows written as text are read back bit for bit; random bytes never panic; the CSV splitter agrees with the `csv` crate.
 
 use proptest::prelude::*;
-use rooco_data::stream::{Format, Input, Options, TargetKind, open};
+use rooco_data::stream::{Format, Input, ReadOptions, TargetKind, open};
 
 /// (coordinate, bits) pairs, bits of y, bits of the weight.
 type Bits = (Vec<(usize, u64)>, u64, u64);
 
-fn rows(format: Format, bytes: Vec<u8>, options: Options) -> rooco::Result<Vec<Bits>> {
-    let options = Options { format: Some(format), ahead: false, ..options };
+fn rows(format: Format, bytes: Vec<u8>, options: ReadOptions) -> rooco::Result<Vec<Bits>> {
+    let options = ReadOptions { format: Some(format), ahead: false, ..options };
     let mut stream = open(&[Input::bytes("x", bytes)], &options)?;
     let mut rows = Vec::new();
     while let Some(row) = stream.next()? {
@@ -30,7 +30,7 @@ proptest! {
 
     #[test]
     fn libsvm_and_numbered_vw_come_back(data in prop::collection::vec(sparse(), 1..12)) {
-        let numbers = Options { target_kind: TargetKind::Number, ..Options::default() };
+        let numbers = ReadOptions { target_kind: TargetKind::Number, ..ReadOptions::default() };
         let (mut svm, mut vw) = (String::new(), String::new());
         for (y, weight, x) in &data {
             svm.push_str(&y.to_string());
@@ -47,7 +47,7 @@ proptest! {
             (x, y.to_bits(), if weights { w.to_bits() } else { 1f64.to_bits() })
         }).collect::<Vec<_>>();
         prop_assert_eq!(rows(Format::Libsvm, svm.into_bytes(), numbers.clone()).unwrap(), expected(false));
-        prop_assert_eq!(rows(Format::Vw, vw.into_bytes(), Options { numbered: Some(true), ..numbers }).unwrap(), expected(true));
+        prop_assert_eq!(rows(Format::Vw, vw.into_bytes(), ReadOptions { numbered: Some(true), ..numbers }).unwrap(), expected(true));
     }
 
     #[test]
@@ -58,7 +58,7 @@ proptest! {
             writer.write_record([&a.to_string(), text, &y.to_string()]).unwrap();
         }
         let bytes = writer.into_inner().unwrap();
-        let options = Options { target: Some("y".into()), target_kind: TargetKind::Number, intercept: false, ..Options::default() };
+        let options = ReadOptions { target: Some("y".into()), target_kind: TargetKind::Number, intercept: false, ..ReadOptions::default() };
         let mut stream = open(&[Input::bytes("x.csv", bytes)], &options).unwrap();
         for (a, _, y) in &table {
             let row = stream.next().unwrap().unwrap();
@@ -74,10 +74,10 @@ proptest! {
 
     #[test]
     fn random_bytes_never_panic(bytes in prop::collection::vec(prop_oneof![any::<u8>(), prop::sample::select(b"0123456789.:|,\"\n\r -eE#'qidnaf\t".to_vec())], 0..300)) {
-        let table = Options { target: Some("1".into()), ..Options::default() };
+        let table = ReadOptions { target: Some("1".into()), ..ReadOptions::default() };
         for format in [Format::Libsvm, Format::Csv, Format::Tsv, Format::Vw] {
             let _ = rows(format, bytes.clone(), table.clone());
-            let _ = rows(format, bytes.clone(), Options { header: Some(false), target_kind: TargetKind::Number, ..table.clone() });
+            let _ = rows(format, bytes.clone(), ReadOptions { header: Some(false), target_kind: TargetKind::Number, ..table.clone() });
         }
         let _ = open(&[Input::bytes("x", bytes)], &table).map(|mut s| while let Ok(Some(_)) = s.next() {});
     }

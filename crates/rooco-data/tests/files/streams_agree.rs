@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use rooco::rng::{Purpose, Random};
 use rooco::{Features, Row};
-use rooco_data::stream::{Format, Input, Missing, Options, Stream, open};
+use rooco_data::stream::{Format, Input, Missing, ReadOptions, Stream, open};
 
 /// A row with everything it owns.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,14 +43,14 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// As it is, as gzip, as two gzip members, as zstd, each read directly and ahead.
-fn read_all_ways(name: &str, bytes: &[u8], options: &Options) -> Vec<Owned> {
+fn read_all_ways(name: &str, bytes: &[u8], options: &ReadOptions) -> Vec<Owned> {
     let half = bytes.len() / 2;
     let files =
         [bytes.to_vec(), gzip(bytes), [gzip(&bytes[..half]), gzip(&bytes[half..])].concat(), zstd::encode_all(bytes, 1).unwrap()];
     let mut all: Vec<Vec<Owned>> = Vec::new();
     for file in files {
         for ahead in [false, true] {
-            let options = Options { ahead, ..options.clone() };
+            let options = ReadOptions { ahead, ..options.clone() };
             all.push(read(open(&[Input::bytes(name, file.clone())], &options).unwrap()));
         }
     }
@@ -119,15 +119,15 @@ impl Data {
     }
 }
 
-fn table() -> Options {
-    Options { target: Some("y".into()), weight: Some("w".into()), ..Options::default() }
+fn table() -> ReadOptions {
+    ReadOptions { target: Some("y".into()), weight: Some("w".into()), ..ReadOptions::default() }
 }
 
 /// Every format's rows, by its name.
 fn everything(data: &Data, intercept: bool) -> Vec<(&'static str, Vec<Owned>)> {
-    let plain = Options { intercept, ..Options::default() };
-    let table = Options { intercept, ..table() };
-    let weighted = Options { weight: Some("6".into()), ..plain.clone() };
+    let plain = ReadOptions { intercept, ..ReadOptions::default() };
+    let table = ReadOptions { intercept, ..table() };
+    let weighted = ReadOptions { weight: Some("6".into()), ..plain.clone() };
     #[allow(unused_mut)]
     let mut all = vec![
         ("libsvm", read_all_ways("x.svm", &data.libsvm(), &weighted)),
@@ -171,10 +171,10 @@ fn every_format_gives_the_same_rows() {
 fn the_format_is_found_by_content() {
     let data = data(10);
     for (bytes, options) in [
-        (data.libsvm(), Options { weight: Some("6".into()), ..Options::default() }),
+        (data.libsvm(), ReadOptions { weight: Some("6".into()), ..ReadOptions::default() }),
         (data.csv(","), table()),
         (data.csv("\t"), table()),
-        (data.vw(), Options::default()),
+        (data.vw(), ReadOptions::default()),
     ] {
         let rows = read(open(&[Input::bytes("no-ending", bytes)], &options).unwrap());
         assert_eq!(rows.len(), 10);
@@ -188,7 +188,7 @@ fn several_files_are_one_stream_and_columns_may_change_places() {
     let one = "a,b,y\n1,2,3\n4,5,6\n";
     let two = "y,c,a,b\n9,0,7,8\n";
     let inputs = [Input::bytes("1.csv", one.as_bytes()), Input::bytes("2.csv", two.as_bytes())];
-    let options = Options { target: Some("y".into()), ..Options::default() };
+    let options = ReadOptions { target: Some("y".into()), ..ReadOptions::default() };
     let rows = read(open(&inputs, &options).unwrap());
     let expected = [Row::dense(&[1.0, 1.0, 2.0], 3.0), Row::dense(&[1.0, 4.0, 5.0], 6.0), Row::dense(&[1.0, 7.0, 8.0], 9.0)];
     assert_eq!(rows, expected.map(Owned::of));
@@ -203,7 +203,7 @@ fn files_are_found_by_wildcards_in_order() {
     let pattern = directory.path().join("*.svm");
     let inputs = Input::expand(pattern.to_str().unwrap()).unwrap();
     assert_eq!(inputs.len(), 2);
-    let options = Options { target_kind: rooco_data::stream::TargetKind::Number, ..Options::default() };
+    let options = ReadOptions { target_kind: rooco_data::stream::TargetKind::Number, ..ReadOptions::default() };
     let mut stream = open(&inputs, &options).unwrap();
     assert_eq!(stream.position().total_bytes, Some(11));
     assert_eq!(stream.next().unwrap().unwrap().y, 1.0);
@@ -222,9 +222,9 @@ id,colour,size,flag,y\n\
 4,,2.5,false,no\n\
 5,\"a \"\"b\"\"\nc\",3.5,true,yes\n";
 
-fn mixed() -> Options {
+fn mixed() -> ReadOptions {
     let target = Some("y".into());
-    Options { target, drop: vec!["id".into()], missing: Missing::Mean, ..Options::default() }
+    ReadOptions { target, drop: vec!["id".into()], missing: Missing::Mean, ..ReadOptions::default() }
 }
 
 #[test]

@@ -29,7 +29,7 @@ use crate::problem::{Family, Instance};
 
 /// How much to run.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct PaperOptions {
     /// T up to 10⁶ on every problem and more orders; otherwise under a minute on two cores.
     pub full: bool,
     /// Decides everything random.
@@ -128,7 +128,7 @@ pub struct Paper {
 
 /// What a group of statements needs to know, and where its rows go.
 struct Maker<'a> {
-    options: &'a Options,
+    options: &'a PaperOptions,
     paper: Paper,
 }
 
@@ -256,7 +256,7 @@ const ORDER: &[&str] = &[
 ];
 
 /// Checks everything. `progress` is told the first id of each group as it starts.
-pub fn paper(options: &Options, progress: &(dyn Fn(&str) + Sync)) -> Result<Paper> {
+pub fn paper(options: &PaperOptions, progress: &(dyn Fn(&str) + Sync)) -> Result<Paper> {
     let mut m = Maker { options, paper: Paper::default() };
     for (prefixes, group) in GROUPS {
         if prefixes.iter().any(|p| m.wants_group(p)) {

@@ -6,7 +6,7 @@ use rooco::Rows;
 use rooco::loss::{Base, LossSpec};
 use rooco::rng::{Purpose, Random};
 use rooco::{Error, Result};
-use rooco_data::stream::{Input, Options, open};
+use rooco_data::stream::{Input, ReadOptions, open};
 use serde::Deserialize;
 
 use super::Instance;
@@ -59,7 +59,7 @@ impl DataFile {
 
     /// T rows of the file, chosen by the seed.
     pub fn build(&self, t: u64, seed: u64) -> Result<Instance> {
-        let options = Options { target: self.target.clone(), weight: self.weight.clone(), ..Options::default() };
+        let options = ReadOptions { target: self.target.clone(), weight: self.weight.clone(), ..ReadOptions::default() };
         let mut stream = open(&[Input::File(self.path.clone())], &options)?;
         let mut all = Rows::default();
         let (mut d, mut largest) = (0, 0.0f64);

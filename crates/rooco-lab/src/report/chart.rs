@@ -26,7 +26,7 @@ pub struct Axis {
 /// What is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ChartKind {
     /// Lines with bands.
     Lines,
     /// A value with its error for each series, one below the other. The values are on the x axis.
@@ -84,7 +84,7 @@ pub struct Chart {
     /// What else to know.
     pub subtitle: String,
     /// Lines or dots.
-    pub kind: Kind,
+    pub kind: ChartKind,
     /// The x axis.
     pub x: Axis,
     /// The y axis.
@@ -104,7 +104,7 @@ impl Chart {
             section: section.into(),
             title: title.into(),
             subtitle: String::new(),
-            kind: Kind::Lines,
+            kind: ChartKind::Lines,
             x: Axis { title: x.into(), scale: Scale::Log },
             y: Axis { title: y.into(), scale: Scale::Log },
             legend: "algorithm".into(),

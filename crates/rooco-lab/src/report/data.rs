@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::chart::Chart;
 use super::{experiment_charts, paper_charts};
+use crate::file::field;
 use crate::paper::{Check, Paper};
 use crate::run::{Cell, ProblemFacts, Results};
 use crate::statistics::{Mean, paired};
@@ -239,11 +240,6 @@ impl ReportData {
         tables.push(("charts", charts));
         tables
     }
-}
-
-/// A field of a CSV file, in quotes if it must be.
-pub(crate) fn field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into() }
 }
 
 fn curve(problem: &str, t: u64, algorithm: &str, cells: &[&Cell]) -> Vec<Curve> {

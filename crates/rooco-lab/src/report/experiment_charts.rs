@@ -3,7 +3,7 @@
 use rooco::step::{Schedule, Steps};
 use rooco::words::thousands;
 
-use super::chart::{Chart, Kind, Scale};
+use super::chart::{Chart, ChartKind, Scale};
 use super::data::{Curve, Point};
 use super::sweep::sweeps;
 use crate::run::ProblemFacts;
@@ -65,7 +65,7 @@ fn dots(problem: &str, points: &[&Point], at: &str) -> Vec<Chart> {
         last.line(&p.algorithm, None).add(0.0, p.last, Some(p.last_se));
     }
     let mut both = vec![regret, last];
-    both.iter_mut().for_each(|c| c.kind = Kind::Dots);
+    both.iter_mut().for_each(|c| c.kind = ChartKind::Dots);
     both
 }
 

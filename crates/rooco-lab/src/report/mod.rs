@@ -8,15 +8,16 @@ mod paper_charts;
 mod svg;
 mod sweep;
 
-pub use chart::{Axis, Chart, Kind, Scale, Series};
-pub(crate) use data::field;
+pub use chart::{Axis, Chart, ChartKind, Scale, Series};
 pub use data::{Curve, Point, ReportData};
 pub use html::html;
 pub use svg::draw as svg;
 
 use std::path::Path;
 
-use rooco::{Error, Result};
+use rooco::Result;
+
+pub use crate::file::write;
 
 /// Writes every chart as an SVG file into `folder`; returns how many.
 pub fn write_svg(data: &ReportData, folder: &Path) -> Result<usize> {
@@ -32,20 +33,4 @@ pub fn write_csv(data: &ReportData, folder: &Path) -> Result<()> {
         write(&folder.join(format!("{name}.csv")), &text)?;
     }
     Ok(())
-}
-
-/// Writes a file, and the folder above it. What was there before stays until the new file is complete.
-pub fn write(file: &Path, text: &str) -> Result<()> {
-    let io = |source| Error::Io { file: file.into(), source };
-    if let Some(folder) = file.parent() {
-        std::fs::create_dir_all(folder).map_err(io)?;
-    }
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = file.with_file_name(name);
-    let done = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, file));
-    if done.is_err() {
-        let _ = std::fs::remove_file(&part);
-    }
-    done.map_err(io)
 }

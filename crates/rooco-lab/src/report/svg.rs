@@ -1,6 +1,6 @@
 //! Static charts for papers: any [`Chart`] as SVG.
 
-use super::chart::{Axis, Chart, Kind, Scale};
+use super::chart::{Axis, Chart, ChartKind, Scale};
 
 const WIDTH: f64 = 560.0;
 const LEFT: f64 = 70.0;
@@ -96,8 +96,8 @@ fn label(v: f64) -> String {
 
 /// The chart as SVG text.
 pub fn draw(chart: &Chart) -> String {
-    let rows = if chart.kind == Kind::Dots { chart.series.len() } else { chart.series.len().saturating_sub(16) };
-    let height = if chart.kind == Kind::Dots { TOP + BOTTOM + 20.0 * rows as f64 } else { 380.0 + 17.0 * rows as f64 };
+    let rows = if chart.kind == ChartKind::Dots { chart.series.len() } else { chart.series.len().saturating_sub(16) };
+    let height = if chart.kind == ChartKind::Dots { TOP + BOTTOM + 20.0 * rows as f64 } else { 380.0 + 17.0 * rows as f64 };
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"11\">\n\
          <rect width=\"{WIDTH}\" height=\"{height}\" fill=\"white\"/>\n<text x=\"20\" y=\"20\" font-size=\"14\">{}</text>\n\
@@ -106,8 +106,8 @@ pub fn draw(chart: &Chart) -> String {
         escape(&if chart.section == "paper" { chart.subtitle.clone() } else { format!("{}  {}", chart.section, chart.subtitle) })
     );
     svg += &match chart.kind {
-        Kind::Lines => lines(chart, height),
-        Kind::Dots => dots(chart, height),
+        ChartKind::Lines => lines(chart, height),
+        ChartKind::Dots => dots(chart, height),
     };
     svg + "</svg>\n"
 }

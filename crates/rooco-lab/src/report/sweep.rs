@@ -7,7 +7,7 @@ use super::data::Point;
 type Found = (String, f64);
 
 /// Chart id, title of the x axis, words for the title, and how to read the number.
-type Kind<'a> = (&'a str, &'a str, &'a str, &'a dyn Fn(&str) -> Option<Found>);
+type ChartKind<'a> = (&'a str, &'a str, &'a str, &'a dyn Fn(&str) -> Option<Found>);
 
 /// M and the steps: `sample16:paper` is 16 and `paper`, `fresh:paper` 0, `res:paper` all T rows.
 fn rows_kept(algorithm: &str, t: u64) -> Option<Found> {
@@ -41,7 +41,7 @@ fn told(algorithm: &str, name: &str) -> Option<Found> {
 pub fn sweeps(problem: &str, points: &[&Point], at: &str) -> Vec<Chart> {
     let t = points.first().map_or(0, |p| p.t);
     let mut out = Vec::new();
-    let kinds: [Kind<'_>; 3] = [
+    let kinds: [ChartKind<'_>; 3] = [
         ("memory", "M, past rows kept (T: all of them)", "rows kept", &|a| rows_kept(a, t)),
         ("lambda", "λ that the algorithm is told / true λ", "a wrong λ", &|a| told(a, "lambda")),
         ("beta", "β that the algorithm is told / true β", "a wrong β", &|a| told(a, "beta")),

@@ -11,7 +11,9 @@ const [executablePath, folder, ...reports] = process.argv.slice(2);
 const failures = [];
 const check = (good, what) => { if (!good || process.env.VERBOSE) console.log((good ? "ok   " : "FAIL ") + what); if (!good) failures.push(what); };
 
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+// Only a check that fails waits so long, however busy the machine is.
+const LIMIT = 300_000;
+const browser = await chromium.launch({ executablePath, timeout: LIMIT, args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
   "--disable-background-networking", "--disable-component-update", "--disable-sync"] });
 const counter = await browser.newPage();
 
@@ -43,6 +45,7 @@ for (const report of reports) {
   const size = statSync(report).size;
   say(size < 1.5e6, `${(size / 1e6).toFixed(2)} MB`);
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
+  page.setDefaultTimeout(LIMIT);
   const problems = [], outside = [];
   page.on("console", m => ["error", "warning"].includes(m.type()) && problems.push(m.text()));
   page.on("pageerror", e => problems.push(String(e)));
@@ -67,7 +70,7 @@ for (const report of reports) {
   await page.mouse.move(box.x + 0.55 * box.width, box.y + 100);
   await page.mouse.move(box.x + 0.56 * box.width, box.y + 102);
   const tip = page.locator("#vg-tooltip-element.visible");
-  await tip.waitFor({ timeout: 5000 }).catch(() => {});
+  await tip.waitFor({ timeout: 60_000 }).catch(() => {});
   const text = await tip.count() ? (await tip.innerText()).replace(/\s+/g, " ") : "";
   say(/\d/.test(text), `hover shows numbers: ${text}`);
   await page.mouse.move(2, 2);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rooco_lab::Experiment;
-use rooco_lab::run::{Options, run};
+use rooco_lab::run::{RunOptions, run};
 
 #[test]
 fn a_csv_file_with_signed_weights_is_run() {
@@ -23,11 +23,11 @@ fn a_csv_file_with_signed_weights_is_run() {
         )
     };
     let read = |text: &str| Experiment::parse(text, &folder.join("x.toml"));
-    let results = run(&read(&file(200, "")).unwrap(), &folder.join("out"), &Options::default(), &|_| {}).unwrap().unwrap();
+    let results = run(&read(&file(200, "")).unwrap(), &folder.join("out"), &RunOptions::default(), &|_| {}).unwrap().unwrap();
     // Intercept, a and b; noiseless, so the second-order method finds nearly everything at once.
     let [first, second] = &results.cells[..] else { panic!("{:?}", results.cells.len()) };
     assert!(first.error.is_none() && second.regret().mean < first.regret().mean, "{:?} {:?}", first.regret(), second.regret());
-    let short = run(&read(&file(301, "")).unwrap(), &folder.join("out2"), &Options::default(), &|_| {}).unwrap_err();
+    let short = run(&read(&file(301, "")).unwrap(), &folder.join("out2"), &RunOptions::default(), &|_| {}).unwrap_err();
     assert!(short.to_string().contains("300 rows"), "{short}");
     for (from, to, part) in [("squared", "cubed", "cubed"), ("rows.csv", "none.csv", "none.csv"), ("ball:5", "cube:5", "cube:5")]
     {

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use rooco_lab::paper::{Options, Paper, paper};
+use rooco_lab::paper::{Paper, PaperOptions, paper};
 use rooco_lab::report::{ReportData, html, write};
 
 fn run(only: Option<&str>) -> rooco::Result<Paper> {
-    paper(&Options { full: false, seed: 1, only: only.map(Into::into) }, &|_| {})
+    paper(&PaperOptions { full: false, seed: 1, only: only.map(Into::into) }, &|_| {})
 }
 
 #[test]

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use rooco_lab::report::{Kind, ReportData, html, svg, write, write_csv, write_svg};
-use rooco_lab::run::{Cell, Options, ProblemFacts, Results, run};
+use rooco_lab::report::{ChartKind, ReportData, html, svg, write, write_csv, write_svg};
+use rooco_lab::run::{Cell, ProblemFacts, Results, RunOptions, run};
 use rooco_lab::trial::curve_rounds;
 use rooco_lab::{Experiment, Outcome, experiment};
 
@@ -48,7 +48,7 @@ fn check_page(page: &str) {
 fn the_report_is_small_complete_and_alone() {
     let e = Experiment::parse(TEXT, Path::new("report.toml")).unwrap();
     let folder = folder("report");
-    let results = run(&e, &folder, &Options::default(), &|_| {}).unwrap().unwrap();
+    let results = run(&e, &folder, &RunOptions::default(), &|_| {}).unwrap().unwrap();
     let data = ReportData::of(&results);
     let page = html(&data);
     write(&folder.join("report.html"), &page).unwrap();
@@ -68,7 +68,7 @@ fn the_report_is_small_complete_and_alone() {
 fn algorithms_that_differ_in_one_number_are_drawn_against_it() {
     let e = Experiment::parse(FRONTIER, Path::new("frontier.toml")).unwrap();
     let folder = folder("frontier");
-    let results = run(&e, &folder, &Options::default(), &|_| {}).unwrap().unwrap();
+    let results = run(&e, &folder, &RunOptions::default(), &|_| {}).unwrap().unwrap();
     let data = ReportData::of(&results);
     write(&folder.join("report.html"), &html(&data)).unwrap();
     let chart = |id: &str| data.charts.iter().find(|c| c.id.starts_with(id)).unwrap_or_else(|| panic!("no chart {id}"));
@@ -79,7 +79,7 @@ fn algorithms_that_differ_in_one_number_are_drawn_against_it() {
     assert_eq!(frontier.y, regrets);
     assert_eq!(chart("memory-last").series[0].y[3], cell("res:paper").last().mean);
     assert_eq!(chart("lambda-regret").series[0].x, [0.5, 1.0, 2.0]);
-    assert!(data.charts.iter().any(|c| c.kind == Kind::Dots));
+    assert!(data.charts.iter().any(|c| c.kind == ChartKind::Dots));
     for c in &data.charts {
         let text = svg(c);
         assert!(

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use rooco_lab::Experiment;
-use rooco_lab::run::{Options, Results, run};
+use rooco_lab::run::{Results, RunOptions, run};
 
 const TEXT: &str = r#"
 name = "bytes"
@@ -30,7 +30,7 @@ fn bytes(f: &Path) -> (Vec<u8>, Vec<u8>) {
 fn one_thread_two_threads_and_a_resumed_run_write_the_same_bytes() {
     let e = Experiment::parse(TEXT, Path::new("bytes.toml")).unwrap();
     let (one, two, broken) = (folder("one"), folder("two"), folder("broken"));
-    let options = |threads| Options { threads, stop_after: None };
+    let options = |threads| RunOptions { threads, stop_after: None };
     let results = run(&e, &one, &options(1), &|_| {}).unwrap().unwrap();
     run(&e, &two, &options(2), &|_| {}).unwrap().unwrap();
     assert_eq!(bytes(&one), bytes(&two));
@@ -38,7 +38,7 @@ fn one_thread_two_threads_and_a_resumed_run_write_the_same_bytes() {
     assert_eq!(results.cells.len(), 40);
     assert_eq!(results.cells.iter().filter(|c| c.error.as_deref().is_some_and(|e| e.contains("quadratic"))).count(), 4);
 
-    assert!(run(&e, &broken, &Options { threads: 2, stop_after: Some(13) }, &|_| {}).unwrap().is_none());
+    assert!(run(&e, &broken, &RunOptions { threads: 2, stop_after: Some(13) }, &|_| {}).unwrap().is_none());
     // A line torn by the interruption.
     let log = broken.join("cells.jsonl");
     let mut text = std::fs::read_to_string(&log).unwrap();

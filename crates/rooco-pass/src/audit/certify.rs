@@ -2,17 +2,21 @@
 //!
 //! It needs one pass over the rows and nothing random: it holds for every algorithm and every order.
 
-use super::constants::{Counts, MAX_COORDINATES, check_row, parse_domain};
-use super::metric::Metric;
+use super::constants::{Again, Counts, MAX_COORDINATES, check_row, parse_domain};
+use super::metric::{Metric, WHOLE_SPACE};
+pub use super::refine::Set;
+use super::refine::{Curved, Found, Refiner, Start, offer, score_error, score_weight};
+use crate::model::About;
 use rooco::Row;
-use rooco::certificate::{gap_curvature, gap_metric, gap_subsample, regret_certificate, subsample_error};
+use rooco::certificate::{certain, gap_metric, gap_subsample, gap_with_error, regret_certificate, subsample_error};
 use rooco::domain::{Ball, Domain, Single};
 use rooco::gradient::Gradient;
+use rooco::guarantee::{Constant, Constants};
 use rooco::kernel::{axpy, dot};
-use rooco::linalg::Symmetric;
-use rooco::loss::{Base, Correction, Loss, LossSpec};
+use rooco::loss::{Loss, LossSpec};
 use rooco::point::Outputs;
-use rooco::problem::Sums;
+use rooco::problem::{Geometry, Sums, eigenvalue_error};
+use rooco::sum::{Sum, SumVector, UNIT};
 use rooco::{Error, Result};
 
 /// Collects F(w), ∇F(w) and the curvature that is certain, over all rows.
@@ -25,22 +29,39 @@ pub struct Certifier {
     w: Vec<f64>,
     sums: Sums,
     counts: Counts,
-    value: f64,
-    gradient: Vec<f64>,
-    along_w: f64,
-    along_anchor: f64,
+    value: Sum,
+    /// Σ of what rounding can have done to the losses of the rows.
+    value_error: f64,
+    gradient: SumVector,
+    /// The same for the coordinates of the gradient, beyond the relative error of each term.
+    gradient_error: Vec<f64>,
+    along_w: Sum,
+    along_anchor: Sum,
+    /// Σ‖∇f(w; z)‖² without L2, for losses whose gradient is a multiple of x.
+    squares: Option<Sum>,
     /// Σ of the Hessians at w, if they depend on w and there are few enough coordinates.
-    hessian: Option<Symmetric>,
+    hessian: Option<Curved>,
     here: Single,
 }
 
+/// The means over all rows, and how wrong they can be.
+struct Means {
+    /// F(w) without L2.
+    value: f64,
+    value_error: f64,
+    /// ∇F(w), L2 included.
+    gradient: Vec<f64>,
+    gradient_error: Vec<f64>,
+}
+
 /// What can be said of w.
-#[derive(Clone, Debug)]
 pub struct Certified {
     /// The rows.
     pub counts: Counts,
     /// F(w): the mean loss a row, L2 included.
     pub value: f64,
+    /// |`value` - F(w)| is at most this: rounding, with T rows in it.
+    pub value_error: f64,
     /// The same without L2.
     pub data_value: f64,
     /// ‖∇F(w)‖.
@@ -51,10 +72,21 @@ pub struct Certified {
     pub gap: f64,
     /// The set over which the minimum is taken, in words.
     pub against: String,
+    /// The same as numbers: whether it is all that was asked for (the domain, or every linear model), or what limits it.
+    pub set: Set,
+    /// F(w) - min F is at least this, as far as is known: a better point was seen.
+    pub at_least: f64,
     /// The curvature of the mean at w itself, where that is not the same everywhere: what `lambda` would be if W were small.
     pub local_lambda: Option<f64>,
-    /// What a second pass over the same rows can make better: the metric of the Hessian at w, and the longest row so far, of so many.
-    newton: Option<(Metric, f64, u64)>,
+    /// The share of the rows of negative weight in the curvature near the model, if there are such rows.
+    theta: Option<f64>,
+    /// Some number that went in is not finite: which.
+    broken: Option<&'static str>,
+    /// What more passes over the same rows can make better.
+    refiner: Option<Box<Refiner>>,
+    /// The mean of ‖∇f(w; z)‖², ‖∇F(w)‖ and β_rms, L2 included.
+    noise: Option<(f64, f64, f64)>,
+    w: Vec<f64>,
 }
 
 /// What a sample says about all rows: 9f.
@@ -76,6 +108,23 @@ pub struct SampleCertified {
     pub against: String,
     /// δ.
     pub delta: f64,
+}
+
+/// The certificate of w for rows that can be read as often as it takes: once for losses that curve the same everywhere, at most nine times
+/// for the others.
+/// The rows must be the same each time.
+pub fn certify(spec: &LossSpec, domain: &str, w: Vec<f64>, rows: &mut dyn Again) -> Result<Certified> {
+    let mut certifier = Certifier::new(spec.clone(), domain, w)?;
+    rows.each(&mut |z| certifier.observe(z))?;
+    let mut certified = certifier.finish()?;
+    while certified.wants_another_pass() {
+        rows.each(&mut |z| {
+            certified.observe_again(z);
+            Ok(())
+        })?;
+        certified = certified.refined();
+    }
+    Ok(certified)
 }
 
 /// The ball of at least twice the norm of w, of a radius with three digits.
@@ -101,15 +150,18 @@ impl Certifier {
         let small = !loss.is_quadratic() && w.len() <= MAX_COORDINATES;
         Ok(Certifier {
             free,
-            hessian: small.then(|| Symmetric::zeros(w.len())),
+            hessian: small.then(|| Curved::new(w.len())),
             here: Single(w.clone()),
             sums: Sums::new(&loss, w.len() / loss.outputs(), MAX_COORDINATES).with_convex_rows(spec.correction.is_none()),
-            gradient: vec![0.0; w.len()],
+            gradient: SumVector::zeros(w.len()),
+            gradient_error: vec![0.0; w.len()],
             domain: set,
             counts: Counts::default(),
-            value: 0.0,
-            along_w: 0.0,
-            along_anchor: 0.0,
+            value: Sum::default(),
+            value_error: 0.0,
+            along_w: Sum::default(),
+            along_anchor: Sum::default(),
+            squares: Some(Sum::default()),
             spec,
             loss,
             w,
@@ -120,49 +172,77 @@ impl Certifier {
     pub fn observe(&mut self, z: Row<'_>) -> Result<()> {
         check_row(self.counts.rows + 1, z)?;
         self.counts.add(z);
-        let needed = self.loss.features(z.x) * self.loss.outputs();
+        let outputs = self.loss.outputs();
+        let needed = self.loss.features(z.x) * outputs;
         if needed > self.w.len() {
             // Features that the model does not know have weight zero.
             self.w.resize(needed, 0.0);
-            self.gradient.resize(needed, 0.0);
+            self.gradient.resize(needed);
+            self.gradient_error.resize(needed, 0.0);
             self.hessian = self.hessian.take().filter(|_| needed <= MAX_COORDINATES).map(|mut h| {
                 h.resize(needed);
                 h
             });
         }
-        let p = Outputs(&self.w, self.loss.outputs());
-        let mut g = Gradient::new(self.loss.outputs());
-        self.value += self.loss.value_and_gradient(&p, z, &mut g);
-        self.along_w += std::mem::take(&mut g.along_w);
-        self.along_anchor += std::mem::take(&mut g.along_anchor);
-        g.add_to(1.0, &p, z.x, None, &mut self.gradient);
-        self.sums.add(&self.loss, self.domain.as_ref(), z);
+        let p = Outputs(&self.w, outputs);
+        let mut g = Gradient::new(outputs);
+        let value = self.loss.value_and_gradient(&p, z, &mut g);
+        self.value.add(value);
+        match &mut self.squares {
+            Some(squares) if g.is_linear() => squares.add(g.along_x.iter().map(|a| a * a).sum::<f64>() * z.x.norm_squared()),
+            squares => *squares = None,
+        }
+        self.along_w.add(std::mem::take(&mut g.along_w));
+        self.along_anchor.add(std::mem::take(&mut g.along_anchor));
+        self.gradient.add_x(&g.along_x, z.x);
+        g.sparse.iter().for_each(|&(i, v)| self.gradient.add_at(i, v));
+        g.dense_part().into_iter().flatten().enumerate().for_each(|(i, &v)| self.gradient.add_at(i, v));
+        let beta = self.sums.add(&self.loss, self.domain.as_ref(), z).beta;
+        // A score that is wrong by `off` makes the loss wrong by its slope times that, and the slope by its curvature.
+        let off = score_error(z.x, score_weight(&self.w, z.x, outputs));
+        let xx = z.x.norm_squared();
+        let curvature = if xx > 0.0 { beta / xx } else { 0.0 };
+        let slope = g.along_x.iter().fold(0.0f64, |m, a| m.max(a.abs()));
+        self.value_error += slope * off + curvature * off * off + 16.0 * UNIT * (value.abs() + slope * off);
+        for (i, v) in z.x.iter() {
+            (0..outputs).for_each(|k| self.gradient_error[i * outputs + k] += curvature * off * v.abs());
+        }
         if let Some(h) = &mut self.hessian {
-            self.loss.minorant(&self.here, z, 1.0, h);
+            h.add(self.loss.as_ref(), &self.here, z, off);
         }
         Ok(())
     }
 
-    /// F(w) without L2; the gradient becomes that of the mean, L2 included.
-    fn mean(&mut self) -> Result<f64> {
+    /// The means.
+    fn mean(&self) -> Result<Means> {
         if self.counts.rows == 0 {
             return Err(Error::Empty);
         }
-        let (t, l2) = (self.counts.rows as f64, self.spec.l2);
-        axpy(self.along_w, &self.w, &mut self.gradient);
+        let (rows, l2) = (self.counts.rows, self.spec.l2);
+        let t = rows as f64;
+        let mut gradient = self.gradient.values();
+        // Each term is a product of a slope of a few roundings and a feature.
+        let mut error = self.gradient.errors(rows, 16.0);
+        axpy(self.along_w.value(), &self.w, &mut gradient);
         if let Some(u) = self.loss.anchor() {
-            axpy(self.along_anchor, u, &mut self.gradient);
+            axpy(self.along_anchor.value(), u, &mut gradient);
         }
-        self.gradient.iter_mut().for_each(|g| *g /= t);
-        axpy(l2, &self.w, &mut self.gradient);
-        Ok(self.value / t)
+        gradient.iter_mut().for_each(|g| *g /= t);
+        axpy(l2, &self.w, &mut gradient);
+        let plain = 1.0 + 2.0 * t * UNIT;
+        for (i, e) in error.iter_mut().enumerate() {
+            let parts = (self.along_w.value() * self.w[i]).abs() / t + (l2 * self.w[i]).abs() + gradient[i].abs();
+            *e = (*e + plain * self.gradient_error[i]) / t + 8.0 * UNIT * parts;
+        }
+        let value = self.value.value() / t;
+        Ok(Means { value, value_error: plain * self.value_error / t + 4.0 * UNIT * value.abs(), gradient, gradient_error: error })
     }
 
     /// **9f.** The rows seen are a uniform sample, drawn without replacement from `of` rows after w was fixed. Every one of these has
     /// ‖∇f(w; z)‖ ≤ `row_gradient` (L2 left out; the largest of the sample is not enough), and F is λ-strongly convex on W, L2 included.
     /// True with probability 1 - δ.
-    pub fn finish_sample(mut self, of: u64, row_gradient: f64, lambda: f64, delta: f64) -> Result<SampleCertified> {
-        let data_value = self.mean()?;
+    pub fn finish_sample(self, of: u64, row_gradient: f64, lambda: f64, delta: f64) -> Result<SampleCertified> {
+        let mean = self.mean()?;
         if self.counts.rows > of {
             return Err(Error::Option(format!(
                 "a sample of {} rows cannot come from {of} rows: give the number of all rows",
@@ -172,14 +252,15 @@ impl Certifier {
         Error::positive("the bound on every row's gradient", row_gradient)?;
         Error::positive("λ", lambda)?;
         // The gradient of the L2 term is the same for every row, and known.
-        let error = subsample_error(self.counts.rows, of, row_gradient, None, delta)?;
+        let rounding = dot(&mean.gradient_error, &mean.gradient_error).sqrt();
+        let error = subsample_error(self.counts.rows, of, row_gradient, None, delta)? + rounding;
         Ok(SampleCertified {
             rows: self.counts.rows,
             of,
-            value: data_value + 0.5 * self.spec.l2 * dot(&self.w, &self.w),
+            value: mean.value + 0.5 * self.spec.l2 * dot(&self.w, &self.w),
             error,
             lambda,
-            gap: gap_subsample(self.domain.as_ref(), lambda, &self.w, &self.gradient, error),
+            gap: gap_subsample(self.domain.as_ref(), lambda, &self.w, &mean.gradient, error),
             against: self.domain.name(),
             delta,
         })
@@ -187,101 +268,243 @@ impl Certifier {
 
     /// The certificate.
     pub fn finish(mut self) -> Result<Certified> {
-        let data_value = self.mean()?;
-        let (l2, d) = (self.spec.l2, self.w.len());
+        let mean = self.mean()?;
+        let (l2, d, rows) = (self.spec.l2, self.w.len(), self.counts.rows);
         let square = dot(&self.w, &self.w);
         let geometry = self.sums.finish(d, l2, self.domain.reach());
-        let (lambda, g) = (geometry.lambda, &self.gradient);
-        let slack = 8.0 * (d as f64 + 4.0) * f64::EPSILON * geometry.beta_mean;
+        let (lambda, g) = (geometry.lambda, &mean.gradient);
+        let slack = eigenvalue_error(d, rows, geometry.beta_mean);
+        let off = dot(&mean.gradient_error, &mean.gradient_error).sqrt();
+        // w lies in W only up to rounding, and moving it by that changes F by ‖g‖ times as much.
+        let rounding = 4.0 * f64::EPSILON * (dot(g, g) * square).sqrt();
+        let known: Vec<f64> = g.iter().zip(&mean.gradient_error).map(|(g, e)| g.abs() + e).collect();
         let gap_on = |domain: &dyn Domain| {
             let metric = if geometry.mean.dim() == d {
-                gap_metric(&geometry.mean, lambda, slack, domain.radius_from(&self.w), g)
+                // √(gᵀA⁻¹g) is at most that of the computed g plus that of its error, which 2(a² + b²) covers.
+                let gap = gap_metric(&geometry.mean, lambda, slack, domain.radius_from(&self.w), g);
+                let error = off * off / (2.0 * lambda.max(0.0));
+                if off == 0.0 || error <= 1e-6 * gap {
+                    gap * (1.0 + 4.0 * (error / gap.max(f64::MIN_POSITIVE)).sqrt())
+                } else {
+                    2.0 * (gap + error)
+                }
             } else {
                 f64::INFINITY
             };
-            gap_curvature(domain, lambda, &self.w, g).min(metric)
+            certain(gap_with_error(domain, lambda, &self.w, g, off)).min(certain(metric)) + rounding
         };
-        let (mut gap, mut against) = (gap_on(self.domain.as_ref()), self.domain.name());
-        if gap.is_infinite() && square > 0.0 && self.domain.reach().is_infinite() {
+        let mut best = Some(Found {
+            gap: gap_on(self.domain.as_ref()),
+            against: self.domain.name(),
+            set: match !self.free || self.domain.reach().is_infinite() {
+                true => Set::everything(),
+                false => Set::ball(d, self.domain.reach()),
+            },
+        });
+        if best.as_ref().is_some_and(|b| b.gap.is_infinite()) && square > 0.0 && self.domain.reach().is_infinite() {
             let ball = twice(&self.w)?;
-            (gap, against) = (gap_on(&ball), ball.name());
+            offer(&mut best, Found { gap: gap_on(&ball), against: ball.name(), set: Set::ball(d, ball.radius()) }, mean.value);
         }
         let mut local_lambda = None;
-        let mut newton = None;
+        let mut refiner = None;
         if self.loss.is_quadratic() && geometry.mean.dim() == d && self.free {
             // In the units of the features, where a flat direction of one unit does not drown in the units of another.
-            if let Some(metric) = Metric::new(&geometry.mean, &self.w, g) {
-                let found = metric.gap_quadratic();
-                if found < gap {
-                    (gap, against) = (found, metric.against());
-                }
+            if let Some(metric) = Metric::new(&geometry.mean, amplified(&geometry), 0.0) {
+                let gap = metric.gap_quadratic(&self.w, g, &mean.gradient_error) + rounding;
+                let size: f64 = self.w.iter().zip(metric.scale()).map(|(w, s)| (w * s) * (w * s)).sum();
+                let set = match metric.against() == WHOLE_SPACE {
+                    true => Set::everything(),
+                    false => Set { everywhere: false, near: None, twice: Some((metric.scale().to_vec(), 2.0 * size.sqrt())) },
+                };
+                offer(&mut best, Found { gap, against: metric.against().into(), set }, mean.value);
             }
         }
-        if let Some(mut h) = self.hessian.take() {
-            h.scale(1.0 / self.counts.rows as f64);
-            h.add_identity(l2);
-            let lo = h.extreme_eigenvalues().0;
+        // Σ‖∇f + l2·w‖² = Σ‖∇f‖² + 2·l2⟨Σ∇f, w⟩ + T·l2²‖w‖², and ∇F = mean ∇f + l2·w.
+        let noise = self.squares.map(|s| {
+            let mean_square = s.value() / rows as f64 + l2 * (2.0 * dot(g, &self.w) - l2 * square);
+            (certain(mean_square) * (1.0 + 1e-9), dot(g, g).sqrt(), geometry.beta_rms)
+        });
+        let value = mean.value + 0.5 * l2 * square;
+        let value_error = mean.value_error + 8.0 * UNIT * (value.abs() + l2 * square);
+        if let Some(h) = self.hessian.take() {
+            let curvature = h.settled(rows);
+            let mut full = curvature.all.clone();
+            full.add_identity(l2);
+            let lo = full.extreme_eigenvalues().0;
             local_lambda = Some(if lo.abs() <= slack { 0.0 } else { lo });
-            // The Hessian does not see the label, so correcting labels changes nothing.
-            let labels = matches!(
-                self.spec.correction,
-                None | Some(Correction::LabelNoise { .. } | Correction::PositiveUnlabelled { .. })
-            );
-            if self.spec.base == Base::Logistic && labels && self.counts.negative_rows == 0 {
-                newton = Metric::new(&h, &self.w, g).filter(|m| self.free || m.holds_everywhere()).map(|m| (m, 0.0, 0));
-            }
+            // A ball that was chosen here is no domain: the passes speak about every linear model.
+            let domain = if self.free { Box::new(rooco::domain::WholeSpace) as Box<dyn Domain> } else { self.domain };
+            refiner = Refiner::new(Start {
+                spec: self.spec.clone(),
+                domain,
+                free: self.free,
+                w: self.w.clone(),
+                value,
+                value_error,
+                gradient: mean.gradient.clone(),
+                gradient_error: mean.gradient_error.clone(),
+                curvature,
+                rows,
+                negative: self.counts.negative_rows > 0,
+            })?
+            .map(Box::new);
         }
-        let rounding = 4.0 * f64::EPSILON * (dot(g, g) * square).sqrt();
-        Ok(Certified {
+        let broken = [
+            ("the mean loss", value),
+            ("the gradient", known.iter().sum()),
+            ("the curvature", lambda + local_lambda.unwrap_or(0.0)),
+        ]
+        .into_iter()
+        .find(|(_, v)| !v.is_finite())
+        .map(|(name, _)| name);
+        let mut certified = Certified {
             counts: self.counts,
-            value: data_value + 0.5 * l2 * square,
-            data_value,
+            value,
+            value_error,
+            data_value: mean.value,
             gradient: dot(g, g).sqrt(),
             lambda,
-            gap: if gap.is_nan() { f64::INFINITY } else { gap + rounding },
-            against,
+            gap: f64::INFINITY,
+            against: String::new(),
+            set: Set::everything(),
+            at_least: 0.0,
             local_lambda,
-            newton,
-        })
+            theta: None,
+            broken,
+            refiner,
+            noise,
+            w: self.w.clone(),
+        };
+        certified.take(best);
+        let found = certified.refiner.as_ref().and_then(|r| r.best().cloned());
+        certified.take(found);
+        Ok(certified)
     }
 }
 
+/// How much larger the sums of absolute values are than the diagonal of their sum, at most.
+fn amplified(g: &Geometry) -> f64 {
+    let most = |a: f64, b: f64| if b >= a || b.is_nan() { b } else { a };
+    // Where the negative parts are not known, every entry may have lost what all rows have curvature.
+    let lost = |i: usize| g.negative_diagonal.get(i).copied().unwrap_or(g.beta_mean);
+    (0..g.mean.dim()).filter(|&i| lost(i) > 0.0).map(|i| 1.0 + 2.0 * lost(i) / g.mean.at(i, i)).fold(1.0, most)
+}
+
 impl Certified {
-    /// True if a second pass over the same rows can give a smaller gap: see [`observe_again`](Self::observe_again).
-    pub fn wants_second_pass(&self) -> bool {
-        self.newton.is_some()
+    fn take(&mut self, found: Option<Found>) {
+        let mut best =
+            self.gap.is_finite().then(|| Found { gap: self.gap, against: self.against.clone(), set: self.set.clone() });
+        if let Some(found) = found.filter(|f| f.gap.is_finite() && self.broken.is_none()) {
+            offer(&mut best, found, self.value);
+        }
+        if let Some(Found { gap, against, set }) = best {
+            (self.gap, self.against, self.set) = (gap, against, set);
+        }
+    }
+
+    /// True if one more pass over the same rows can give a smaller gap: see [`observe_again`](Self::observe_again).
+    pub fn wants_another_pass(&self) -> bool {
+        self.broken.is_none() && self.refiner.as_ref().is_some_and(|r| r.wants())
     }
 
     /// The next row once more.
     pub fn observe_again(&mut self, z: Row<'_>) {
-        if let Some((metric, longest, rows)) = &mut self.newton {
-            *rows += 1;
-            if z.weight != 0.0 {
-                *longest = longest.max(metric.length(z.x));
-            }
+        if let Some(r) = &mut self.refiner {
+            r.observe(z);
         }
     }
 
-    /// The certificate after the second pass: the smaller of the two gaps.
+    /// The certificate after one more pass: the best so far. It may want another one.
     pub fn refined(mut self) -> Self {
-        let Some((metric, longest, _)) = self.newton.take().filter(|n| n.2 == self.counts.rows) else { return self };
-        let gap = metric.gap_logistic(longest);
-        if gap < self.gap {
-            (self.gap, self.against) = (gap, metric.against());
-        }
+        let Some(mut r) = self.refiner.take() else { return self };
+        r.finish();
+        self.theta = (self.counts.negative_rows > 0).then(|| r.theta());
+        self.take(r.best().cloned());
+        self.at_least = r.at_least(&self.set);
+        self.refiner = Some(r);
         self
+    }
+
+    /// ‖w - w*‖ is at most this: √(2·gap/λ). Infinite without strong convexity, or where only a part of the models is compared with.
+    pub fn distance(&self) -> f64 {
+        if self.lambda > 0.0 && self.set.everywhere { (2.0 * self.gap / self.lambda).sqrt() } else { f64::INFINITY }
+    }
+
+    /// The constants of a run over these rows with what the certificate adds: σ_* and σ_v at the optimum, which Theorem 6 needs, and D₁ from where
+    /// the run started. The same as before where λ is not positive.
+    pub fn sharpen(&self, c: Constants, w1: &[f64]) -> Constants {
+        let r = self.distance();
+        if !r.is_finite() {
+            return c;
+        }
+        let c = c.starting_at(w1, &self.w, r);
+        match self.noise {
+            Some((square, mean, beta_rms)) => {
+                let beta_rms = beta_rms.min(c.beta_rms.value);
+                c.with_beta_rms(Constant { value: beta_rms, ..c.beta_rms }).with_noise_at(square, mean, r)
+            }
+            None => c,
+        }
+    }
+
+    /// No model of the set has a mean loss below this.
+    pub fn lower_bound(&self) -> f64 {
+        let bound = self.value - self.value_error - self.gap;
+        bound - 2.0 * UNIT * bound.abs()
+    }
+
+    /// Why nothing is certified, in one sentence, if nothing is.
+    pub fn why_no_gap(&self) -> Option<String> {
+        if self.gap.is_finite() {
+            return None;
+        }
+        Some(match (self.broken, self.theta) {
+            (Some(what), _) => format!("{what} is not a finite number for this model on these rows, and nothing follows from that"),
+            (None, Some(theta)) if theta > 1.0 => {
+                "rows of negative weight take off most of the curvature near the model, so that a little farther away the mean may fall".into()
+            }
+            _ => format!(
+                "the mean has no certain curvature (λ = {}) and the set of models has no end",
+                rooco::words::short(self.lambda)
+            ),
+        })
+    }
+
+    /// Why the gap is more than three times what is known to be missing, in one sentence, if it is.
+    pub fn why_not_smaller(&self) -> Option<String> {
+        if self.gap.is_infinite() || self.gap <= 3.0 * self.at_least + 1e-9 * self.value.abs() {
+            return None;
+        }
+        Some(match (self.theta, self.local_lambda) {
+            (Some(theta), _) if theta > 0.0 => format!(
+                "rows of negative weight without a row of the same features and more weight make up {} of the curvature near the model, and                  farther away they may make up more",
+                rooco::words::at_most(theta)
+            ),
+            _ if self.set.near.is_some() => {
+                "in some directions the mean falls up to the edge of the set: labels that were corrected go beyond 0 and 1 there"
+                    .into()
+            }
+            (_, None) => "only the worst curvature on the set is known, and the mean curves more than that near the model".into(),
+            (_, Some(here)) if here <= 0.0 => {
+                "the mean does not curve in every direction at the model: features that say the same, or fewer rows than features"
+                    .into()
+            }
+            _ if self.refiner.as_ref().is_some_and(|r| r.wants()) => "more passes over the rows would make it smaller".into(),
+            _ => "Newton's method did not come near the best model in eight passes".into(),
+        })
     }
 }
 
 impl Certified {
     /// **9e**: Σ f(w_t; z_t) minus the minimum of T·F is at most this, if `total_loss` was paid on these very rows.
     pub fn regret(&self, total_loss: f64) -> f64 {
-        regret_certificate(total_loss, self.counts.rows, self.value, self.gap)
+        let regret = regret_certificate(total_loss, self.counts.rows, self.value - self.value_error, self.gap);
+        // Rounded up by its own four operations.
+        regret + 8.0 * UNIT * (total_loss.abs() + self.counts.rows as f64 * (self.value.abs() + self.gap))
     }
 
-    /// Whether the rows can be those that a model learned from: as many, and of the same total weight.
-    pub fn same_rows(&self, rows: u64, weight: f64) -> bool {
-        let mass = self.counts.weight + 2.0 * self.counts.negative_weight;
-        self.counts.rows == rows && (self.counts.weight - weight).abs() <= 1e-9 * mass
+    /// Whether these are the rows that a model learned from, in any order.
+    pub fn same_rows(&self, about: &About) -> bool {
+        self.counts.rows == about.rows && self.counts.checksum.text() == about.checksum
     }
 }

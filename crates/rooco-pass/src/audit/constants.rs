@@ -3,10 +3,11 @@
 use std::cell::Cell;
 
 use super::lanczos::{self, Ends};
-use super::{OrderOptions, OrderReport, OrderTest};
+use crate::order::{OrderOptions, OrderReport, OrderTest};
 use rooco::Learner;
 use rooco::Rows;
 use rooco::Rule;
+use rooco::checksum::RowSum;
 use rooco::domain::{self, Domain};
 use rooco::gradient::Gradient;
 use rooco::guarantee::{self, Constant, Constants, Guarantee};
@@ -83,6 +84,8 @@ pub struct Counts {
     pub max_y: f64,
     /// The largest |weight|.
     pub max_weight: f64,
+    /// Which rows they were, in any order.
+    pub checksum: RowSum,
 }
 
 /// Whether the sum of the losses is convex on W.
@@ -132,6 +135,7 @@ pub struct AuditReport {
 impl Counts {
     pub(super) fn add(&mut self, z: Row<'_>) {
         self.rows += 1;
+        self.checksum.add(z);
         self.weight += z.weight;
         if z.weight < 0.0 {
             self.negative_rows += 1;
@@ -193,6 +197,11 @@ impl Audit {
 
     /// The next row.
     pub fn observe(&mut self, z: Row<'_>) -> Result<()> {
+        self.observe_imputed(z, &[])
+    }
+
+    /// The next row, some of whose coordinates (ascending) were filled in from rows before: the order test does not look at them.
+    pub fn observe_imputed(&mut self, z: Row<'_>, imputed: &[u32]) -> Result<()> {
         check_row(self.counts.rows + 1, z)?;
         self.counts.add(z);
         self.sums.add(&self.loss, self.domain.as_ref(), z);
@@ -208,11 +217,13 @@ impl Audit {
                 None
             }
             Some(Frozen::Done(model, loss, scores)) => {
-                model.scores(z.x, scores);
+                let mut known = Vec::new();
+                let x = without(z.x, imputed, &mut known);
+                model.scores(x, scores);
                 Some(loss.value(&Outputs(scores, scores.len()), Row { x: Features::Dense(&[1.0]), ..z }))
             }
         };
-        self.order.observe(z, loss);
+        self.order.observe_imputed(z, loss, imputed);
         Ok(())
     }
 
@@ -249,7 +260,8 @@ impl Audit {
         let (lambda, exact) = (geometry.lambda, geometry.mean.dim() == dim);
         let diameter = domain.diameter();
         // A direction of negative curvature is a proof, whoever finds it.
-        let proved = self.loss.is_quadratic() && (exact || lanczos.is_some_and(|e| l2 + e.lo < 0.0));
+        // A curvature that is not a number proves nothing.
+        let proved = self.loss.is_quadratic() && lambda.is_finite() && (exact || lanczos.is_some_and(|e| l2 + e.lo < 0.0));
         let verdict = match (lambda >= 0.0, proved) {
             (true, _) => Verdict::Convex,
             (false, true) => Verdict::NotConvex { l2: round_up(l2 - lambda) },
@@ -333,6 +345,18 @@ impl Audit {
     }
 }
 
+/// x with zeros in these coordinates.
+fn without<'a>(x: Features<'a>, imputed: &[u32], known: &'a mut Vec<f64>) -> Features<'a> {
+    if imputed.is_empty() {
+        return x;
+    }
+    known.extend(x.iter().map(|(i, v)| if imputed.binary_search(&(i as u32)).is_ok() { 0.0 } else { v }));
+    match x {
+        Features::Dense(_) => Features::Dense(known),
+        Features::Sparse { index, .. } => Features::Sparse { index, value: known },
+    }
+}
+
 /// out = Σ ∇f(v; z).
 fn gradient_sum(loss: &dyn Loss, v: &[f64], rows: &mut dyn Again, out: &mut [f64]) -> Result<()> {
     let p = Outputs(v, loss.outputs());
@@ -356,6 +380,9 @@ fn gradient_sum(loss: &dyn Loss, v: &[f64], rows: &mut dyn Again, out: &mut [f64
 
 /// Three digits, rounded up, and a thousandth more: to be typed in.
 fn round_up(l2: f64) -> f64 {
+    if !l2.is_finite() {
+        return f64::INFINITY;
+    }
     let unit = 10f64.powf((1.001 * l2).log10().floor() - 2.0);
     let rounded = (1.001 * l2 / unit).ceil() * unit;
     // 0.30000000000000004 is 0.3.

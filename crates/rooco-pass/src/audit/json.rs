@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{AuditReport, Certified, Optimum, SampleCertified, Verdict};
 use crate::model::About;
-use rooco::guarantee::short;
 use rooco::words::thousands;
+use rooco_data::stream::Missing;
 
 impl AuditReport {
     /// Everything that was found.
@@ -42,7 +42,7 @@ impl AuditReport {
             "g": finite(g.g), "beta": g.beta, "beta_rms": g.beta_rms, "lambda": g.lambda, "lambda_is_exact": self.exact,
             "lanczos": lanczos, "l": finite(g.l), "kappa": finite(self.kappa()), "diameter": finite(self.diameter),
             "convex": convex, "convexity_is_certain": certain, "l2_needed": l2,
-            "order": {"random": self.order.random_order(), "row": self.order.crossed(), "text": self.order.to_string(), "scores": scores},
+            "order": {"verdict": self.order.verdict().name(), "random": self.order.verdict().random(), "row": self.order.crossed(), "text": self.order.to_string(), "scores": scores},
             "guarantees": guarantees, "advice": self.advice(),
         })
     }
@@ -51,17 +51,17 @@ impl AuditReport {
 impl Certified {
     /// Why there is no regret certificate for the run that made a model, if there is none.
     pub fn why_no_regret(&self, about: &About) -> Option<String> {
-        if !self.same_rows(about.rows, about.weight) {
+        if !self.same_rows(about) {
             return Some(format!(
-                "none: the model learned from {} rows of total weight {}, and these are {} rows of total weight {}; 9e speaks about the \
+                "none: the model learned from {} other rows than these {} (their checksums differ{}); a regret certificate speaks about the \
                  very rows that were learned from",
                 thousands(about.rows),
-                short(about.weight),
                 thousands(self.counts.rows),
-                short(self.counts.weight)
+                // An imputed value depends on the rows that came before it.
+                if about.schema.missing == Missing::Mean { ", as imputed means do from pass to pass" } else { "" }
             ));
         }
-        self.gap.is_infinite().then(|| "none, because no gap could be certified".into())
+        self.why_no_gap().map(|why| format!("none, because no gap could be certified: {why}"))
     }
 
     /// The certificate, and the regret of the run that made the model if these are its rows.
@@ -77,7 +77,13 @@ impl Certified {
             "lambda": self.lambda,
             "local_lambda": self.local_lambda,
             "gap": finite(self.gap),
+            "gap_at_least": self.at_least,
+            "lower_bound": finite(self.lower_bound()),
+            "value_error": finite(self.value_error),
             "against": self.against,
+            "everywhere": self.set.everywhere,
+            "why_no_gap": self.why_no_gap(),
+            "why_not_smaller": self.why_not_smaller(),
             "regret": if why.is_none() { finite(self.regret(about.progressive_loss)) } else { None },
             "why_no_regret": why,
         })

@@ -1,4 +1,4 @@
-//! What holds for this data? [`constants`] measures what the theorems need and says what they promise, [`order`] tests for the random
+//! What holds for this data? [`constants`] measures what the theorems need and says what they promise, [`order`](crate::order) tests for the random
 //! order that they all need, and [`certify`] says after a run how good the model is at least, whatever the order was.
 
 pub mod certify;
@@ -7,10 +7,9 @@ mod json;
 pub mod lanczos;
 mod metric;
 pub mod optimum;
-pub mod order;
+mod refine;
 mod report;
 
-pub use certify::{Certified, Certifier, SampleCertified};
+pub use certify::{Certified, Certifier, SampleCertified, Set, certify};
 pub use constants::{Again, Audit, AuditReport, Counts, Verdict};
 pub use optimum::{Optimum, optimum};
-pub use order::{OrderOptions, OrderReport, OrderTest};

@@ -66,7 +66,7 @@ fn certified<L: Loss>(spec: &LossSpec, domain: &str, problem: &Problem<L>, w: Ve
     let mut certifier = Certifier::new(spec.clone(), domain, w.clone())?;
     problem.rows().try_for_each(|z| certifier.observe(z))?;
     let mut c = certifier.finish()?;
-    if c.wants_second_pass() {
+    while c.wants_another_pass() {
         problem.rows().for_each(|z| c.observe_again(z));
         c = c.refined();
     }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::constants::{AuditReport, Verdict};
 use rooco::guarantee::{Guarantee, short};
+use rooco::words::{at_least, at_most};
 
 impl AuditReport {
     /// κ = β/λ; infinite if λ = 0.
@@ -69,7 +70,7 @@ impl AuditReport {
                      model; certify it afterwards with rooco audit --model M.",
                     g.algorithm,
                     g.name,
-                    short(g.value),
+                    at_most(g.value),
                     g.value / g.trivial
                 ),
                 None if self.diameter.is_infinite() => {
@@ -107,9 +108,9 @@ impl fmt::Display for AuditReport {
                 ),
             },
         )?;
-        line("data", format!("‖x‖ ≤ {}, |y| ≤ {}, |weight| ≤ {}", short(c.max_x), short(c.max_y), short(c.max_weight)))?;
-        line("slope", format!("G = {}", short(g.g)))?;
-        line("smoothness", format!("β = {}, β_rms = {}", short(g.beta), short(g.beta_rms)))?;
+        line("data", format!("‖x‖ ≤ {}, |y| ≤ {}, |weight| ≤ {}", at_most(c.max_x), at_most(c.max_y), at_most(c.max_weight)))?;
+        line("slope", format!("G = {}", at_most(g.g)))?;
+        line("smoothness", format!("β = {}, β_rms = {}", at_most(g.beta), at_most(g.beta_rms)))?;
         let known = match &self.lanczos {
             _ if self.exact => "of the mean, from all rows".to_owned(),
             None => "a lower bound only: too many coordinates for a matrix".to_owned(),
@@ -120,8 +121,8 @@ impl fmt::Display for AuditReport {
                 short(e.error)
             ),
         };
-        line("curvature", format!("λ = {} ({known}), κ = {}", short(g.lambda), short(self.kappa())))?;
-        line("L", format!("{} ({})", short(g.l), g.rule))?;
+        line("curvature", format!("λ = {} ({known}), κ = {}", at_least(g.lambda), at_most(self.kappa())))?;
+        line("L", format!("{} ({})", at_most(g.l), g.rule))?;
         line("order", self.order.to_string())?;
         if self.verdict == Verdict::Convex {
             for (i, words) in self.horizon_in_words().into_iter().enumerate() {

@@ -7,14 +7,15 @@ use rooco::loss::{Base, Loss, Prediction};
 use rooco::point::Outputs;
 use rooco::rng::{Purpose, Random, mix};
 use rooco::state::State;
+use rooco::sum::Sum;
 use rooco::{Error, Features, Result, Row, Rule};
 use rooco_data::stream::{Position, Role, Schema, Stream};
 
 use super::holdout::Holdout;
 use super::{Checkpoint, CheckpointAbout, Control, FitOptions, Progress, Watch};
-use crate::audit::{OrderOptions, OrderReport, OrderTest};
 use crate::metrics::{Baseline, Figures, Metrics};
-use crate::model::{About, Model, OrderFound, Promised, UsedConstants};
+use crate::model::{About, InsuranceAbout, Model, OrderFound, Promised, UsedConstants};
+use crate::order::{OrderOptions, OrderReport, OrderTest};
 
 /// How often the watcher is asked, in rows.
 const BEAT: u64 = 1024;
@@ -61,8 +62,9 @@ pub struct Pass {
     learned: u64,
     /// The rows learned from, in any order.
     sum: RowSum,
-    paid: f64,
-    weight: f64,
+    /// Σ of the losses paid, and of the weights: compensated, so that certificates may rest on them.
+    paid: Sum,
+    weight: Sum,
     negative_rows: u64,
     negative_weight: f64,
     baseline: Baseline,
@@ -152,8 +154,8 @@ impl Pass {
             rolling: 0,
             learned: 0,
             sum: RowSum::default(),
-            paid: 0.0,
-            weight: 0.0,
+            paid: Sum::default(),
+            weight: Sum::default(),
             negative_rows: 0,
             negative_weight: 0.0,
             baseline: Baseline::default(),
@@ -205,8 +207,8 @@ impl Pass {
         }
         self.learned += 1;
         self.sum.0 = self.sum.0.wrapping_add(hash);
-        self.paid += played.loss;
-        self.weight += z.weight;
+        self.paid.add(played.loss);
+        self.weight.add(z.weight);
         if z.weight < 0.0 {
             self.negative_rows += 1;
             self.negative_weight -= z.weight;
@@ -246,7 +248,7 @@ impl Pass {
         let mut control = Control::Go;
         if self.rows.is_multiple_of(BEAT) {
             control = watch.beat(&self.progress(stream.position()));
-            self.since = (self.paid, self.weight);
+            self.since = (self.paid.value(), self.weight.value());
         }
         if control != Control::Go || self.every.is_some_and(|n| self.rows.is_multiple_of(n)) {
             watch.save(&self.checkpoint(stream.schema())?)?;
@@ -267,8 +269,8 @@ impl Pass {
         Progress {
             position,
             learned: self.learned,
-            loss: mean(self.paid, self.weight),
-            recent: mean(self.paid - self.since.0, self.weight - self.since.1),
+            loss: mean(self.paid.value(), self.weight.value()),
+            recent: mean(self.paid.value() - self.since.0, self.weight.value() - self.since.1),
         }
     }
 
@@ -285,8 +287,8 @@ impl Pass {
         s.put_count("rolling", self.rolling);
         s.put_count("learned", self.learned);
         s.put_count("sum", self.sum.0);
-        s.put_number("paid", self.paid);
-        s.put_number("weight", self.weight);
+        s.put_f64("paid", self.paid.save());
+        s.put_f64("weight", self.weight.save());
         s.put_count("negative_rows", self.negative_rows);
         s.put_number("negative_weight", self.negative_weight);
         s.put_f64("baseline", self.baseline.save());
@@ -314,11 +316,14 @@ impl Pass {
         self.rolling = s.count("rolling")?;
         self.learned = s.count("learned")?;
         self.sum = RowSum(s.count("sum")?);
-        self.paid = s.number("paid")?;
-        self.weight = s.number("weight")?;
+        let sum = |name| match s.f64(name)? {
+            &[high, low] => Ok(Sum::load([high, low])),
+            _ => Err(Error::State { what: format!("`{name}` is no sum") }),
+        };
+        (self.paid, self.weight) = (sum("paid")?, sum("weight")?);
         self.negative_rows = s.count("negative_rows")?;
         self.negative_weight = s.number("negative_weight")?;
-        self.since = (self.paid, self.weight);
+        self.since = (self.paid.value(), self.weight.value());
         self.baseline = Baseline::load(s.f64("baseline")?).unwrap_or_default();
         if let Some(holdout) = &mut self.holdout {
             holdout.load(&s.part("holdout."))?;
@@ -350,13 +355,19 @@ impl Pass {
             domain: recipe.domain.clone(),
             seed: recipe.settings.seed,
             constants: UsedConstants::of(recipe),
-            promise: Promised::from(&self.plan.promise(self.learned, random)),
+            promise: Promised::new(&self.plan.promise(self.learned, random), recipe.loss.l2),
+            insurance: self.plan.learner.insurance().map(|i| InsuranceAbout {
+                rounds: i.rounds,
+                excess: i.excess,
+                budget: i.budget,
+                paid_out: i.paid_out,
+            }),
             violations: violations.iter().map(Violation::to_string).collect(),
             order: order.as_ref().map(OrderFound::from),
             checksum: self.sum.text(),
             rows: self.learned,
-            progressive_loss: self.paid,
-            weight: self.weight,
+            progressive_loss: self.paid.value(),
+            weight: self.weight.value(),
             negative_rows: self.negative_rows,
             negative_weight: self.negative_weight,
             baseline: self.baseline(),

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Promised, Sourced};
-use crate::audit::OrderReport;
 use crate::metrics::Figures;
+use crate::order::OrderReport;
 use rooco::Features;
 use rooco::loss::LossSpec;
 use rooco::{Error, Result};
@@ -29,6 +29,9 @@ pub struct About {
     pub constants: UsedConstants,
     /// What is promised.
     pub promise: Promised,
+    /// How the insurance of the default rule stands, if it was insured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub insurance: Option<InsuranceAbout>,
     /// What the rows showed to be wrong about the constants, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<String>,
@@ -55,6 +58,19 @@ pub struct About {
     pub schema: Schema,
 }
 
+/// How an insured run ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InsuranceAbout {
+    /// Rounds in which the default rule was played.
+    pub rounds: u64,
+    /// What was paid beyond the proved learner; negative if the default was better.
+    pub excess: f64,
+    /// The budget C: the excess never goes beyond it.
+    pub budget: f64,
+    /// The default had paid too much, and the proved learner took over: the model is that learner's.
+    pub paid_out: bool,
+}
+
 /// What the order test found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OrderFound {
@@ -69,7 +85,7 @@ pub struct OrderFound {
 
 impl From<&OrderReport> for OrderFound {
     fn from(order: &OrderReport) -> Self {
-        OrderFound { random: Some(order.random_order()), row: order.crossed(), text: order.to_string() }
+        OrderFound { random: order.verdict().random(), row: order.crossed(), text: order.to_string() }
     }
 }
 

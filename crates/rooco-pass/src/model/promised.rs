@@ -43,8 +43,9 @@ pub struct TheoremStated {
     pub holds: String,
 }
 
-impl From<&Promise> for Promised {
-    fn from(promise: &Promise) -> Self {
+impl Promised {
+    /// Of a run with this L2.
+    pub fn new(promise: &Promise, l2: f64) -> Self {
         let finite = |v: f64| v.is_finite().then_some(v);
         let (kind, theorem) = match promise {
             Promise::NoTheorem(_) => ("no-theorem", None),
@@ -64,17 +65,22 @@ impl From<&Promise> for Promised {
                 ("theorem", Some(stated))
             }
         };
+        let mut text = promise.to_string();
+        if theorem.is_some() && l2 > 0.0 {
+            text += &format!(
+                "\n    of the loss with its L2 term {l2}/2·‖w‖², which what is played and what it is compared with both pay; the progressive \
+                 loss is without it"
+            );
+        }
         Promised {
             kind: kind.into(),
             is_guarantee: promise.is_guarantee(),
-            text: promise.to_string(),
+            text,
             repairs: promise.repairs().iter().map(|r| r.name().to_owned()).collect(),
             theorem,
         }
     }
-}
 
-impl Promised {
     /// The text with what can be done, said in the words of an interface.
     pub fn words(&self, say: &dyn Fn(Repair) -> String) -> String {
         with_repairs(&self.text, self.repairs.iter().filter_map(|name| Repair::parse(name)), say)

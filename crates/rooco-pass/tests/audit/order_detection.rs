@@ -2,8 +2,8 @@
 
 use rooco::Row;
 use rooco::rng::{Purpose, Random};
-use rooco_pass::audit::order::Score;
-use rooco_pass::audit::{OrderOptions, OrderReport, OrderTest};
+use rooco_pass::order::Score;
+use rooco_pass::order::{OrderOptions, OrderReport, OrderTest, OrderVerdict};
 
 const T: usize = 40_000;
 
@@ -137,8 +137,76 @@ fn bad_options_are_refused() {
         OrderOptions { alpha: 1.0, ..Default::default() },
         OrderOptions { projections: 5, ..Default::default() },
         OrderOptions { calibration: 0, ..Default::default() },
-        OrderOptions { sampling: rooco_pass::audit::order::Sampling::Bursts { length: 9, period: 8 }, ..Default::default() },
+        OrderOptions { sampling: rooco_pass::order::Sampling::Bursts { first: 0, length: 9, period: 8 }, ..Default::default() },
     ] {
         assert!(OrderTest::new(1, options).is_err());
     }
+}
+
+/// A fit on a file of a few thousand rows must not be blind: every row of the first 50,000 is looked at.
+#[test]
+fn a_small_sorted_file_is_noticed_beside_a_fit() {
+    let r = report(OrderOptions::beside_a_fit(), 2000, |t, random| (sign(t >= 1000), noise(random)));
+    assert_eq!(r.verdict(), OrderVerdict::NotRandom, "{r}");
+    assert!(r.crossed().unwrap() <= 1200, "{r}");
+}
+
+/// Rows that take turns: every tenth row is of the other class, as in a file that interleaves ten sources.
+#[test]
+fn a_period_of_ten_is_noticed() {
+    for options in [OrderOptions::default(), OrderOptions::beside_a_fit()] {
+        let r = report(options, 20_000, |t, random| {
+            let y = if t % 10 == 3 { 2.0 } else { 0.0 } + random.normal();
+            (y, noise(random))
+        });
+        assert_eq!(r.verdict(), OrderVerdict::NotRandom, "{r}");
+        assert_eq!(r.strongest().unwrap().score, Score::Label);
+    }
+}
+
+/// What is not seen is said.
+#[test]
+fn a_file_twice_is_a_blind_spot_that_is_named() {
+    let r = report(OrderOptions::default(), 20_000, |t, _| {
+        let mut again = Random::stream(6, Purpose::Data, t as u64 % 10_000);
+        (again.normal(), noise(&mut again))
+    });
+    assert_eq!(r.verdict(), OrderVerdict::NothingAgainst, "{r}");
+    assert!(r.to_string().contains("rows that come again later in the same order"), "{r}");
+}
+
+/// Three answers, not two: `random` is not true where nothing can be said.
+#[test]
+fn too_few_rows_are_not_a_random_order() {
+    let few = report(OrderOptions::default(), 300, |_, random| (random.normal(), noise(random)));
+    assert_eq!((few.verdict(), few.verdict().random(), few.verdict().name()), (OrderVerdict::TooFew, None, "too_few"));
+    let many = report(OrderOptions::default(), 3000, |_, random| (random.normal(), noise(random)));
+    assert_eq!((many.verdict(), many.verdict().random()), (OrderVerdict::NothingAgainst, Some(true)));
+}
+
+/// Means of the column so far, filled in where a value is missing, drift towards their limit on a random order: a test that looks at them
+/// alarms. Told which ones were filled in it does not, and it still sees values that go missing late.
+#[test]
+fn imputed_values_raise_no_alarm() {
+    let run = |told: bool, seed: u64, late: bool| {
+        let mut random = Random::new(seed, Purpose::Data);
+        let mut test = OrderTest::new(seed, OrderOptions { frozen_loss: false, ..Default::default() }).unwrap();
+        let (mut sum, mut n) = (0.0, 0.0);
+        for t in 0..20_000 {
+            let missing = if late { t > 10_000 && random.below(2) == 0 } else { random.below(2) == 0 };
+            let value = (2.0 * random.normal()).exp();
+            let x = if missing { if n > 0.0 { sum / n } else { 0.0 } } else { value };
+            if !missing {
+                (sum, n) = (sum + value, n + 1.0);
+            }
+            let row = [x];
+            let imputed: &[u32] = if missing && told { &[0] } else { &[] };
+            test.observe_imputed(Row::dense(&row, random.normal()), None, imputed);
+        }
+        test.report().verdict()
+    };
+    let alarms = |told| (0..20).filter(|&seed| run(told, seed, false) == OrderVerdict::NotRandom).count();
+    let (untold, told) = (alarms(false), alarms(true));
+    assert_eq!((told, untold >= 15), (0, true), "{told} and {untold} alarms in 20 random orders");
+    assert_eq!(run(true, 1, true), OrderVerdict::NotRandom);
 }

@@ -2,8 +2,8 @@
 
 use rooco::rng::{Purpose, Random};
 use rooco::{Features, Row};
-use rooco_pass::audit::order::Sampling;
-use rooco_pass::audit::{OrderOptions, OrderTest};
+use rooco_pass::order::Sampling;
+use rooco_pass::order::{OrderOptions, OrderTest};
 
 /// (x as index and value, y, weight): a fixed multiset of rows; only their order will be random.
 type Owned = (Vec<u32>, Vec<f64>, f64, f64);
@@ -42,7 +42,7 @@ fn false_alarms_stay_below_alpha() {
     for (number, kind) in kinds.into_iter().enumerate() {
         let mut random = Random::stream(20, Purpose::Test, number as u64);
         let data = rows(kind, T, &mut random);
-        let sampling = if number % 2 == 0 { Sampling::EveryRow } else { Sampling::Bursts { length: 48, period: 64 } };
+        let sampling = if number % 2 == 0 { Sampling::EveryRow } else { Sampling::Bursts { first: 0, length: 48, period: 64 } };
         let options = OrderOptions { alpha, calibration: 100, sampling, ..Default::default() };
         let (mut alarms, mut reached_4) = (0, [0u32; 7]);
         for trial in 0..SHUFFLES {

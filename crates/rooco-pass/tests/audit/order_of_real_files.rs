@@ -3,8 +3,9 @@
 use rooco::algorithm::default_learner;
 use rooco_data::shuffle::{ShuffleOptions, ShuffledRows};
 use rooco_data::stream::{self, Input, Missing, Stream, TargetKind};
-use rooco_pass::audit::{Audit, OrderReport};
+use rooco_pass::audit::Audit;
 use rooco_pass::fit::FitOptions;
+use rooco_pass::order::OrderReport;
 
 fn order(stream: &mut dyn Stream) -> OrderReport {
     let spec = FitOptions::default().loss_spec(&stream.schema().target).unwrap();
@@ -22,14 +23,14 @@ fn order(stream: &mut dyn Stream) -> OrderReport {
 fn source_order_is_noticed_and_a_shuffle_repairs_it() {
     // Sorted by year; sorted by price; by the number of the person.
     for (file, target, drop, random) in [
-        ("acs-employment-ma.csv.gz", "employed", "year", false),
-        ("acs-employment-ma.csv.gz", "employed", "", false),
-        ("diamonds.csv.gz", "price", "", false),
+        ("crates/rooco-cli/data/acs-employment-ma.csv.gz", "employed", "year", false),
+        ("crates/rooco-cli/data/acs-employment-ma.csv.gz", "employed", "", false),
+        ("data/diamonds.csv.gz", "price", "", false),
         // A survey is numbered at random, and nothing speaks against that.
-        ("nhanes-2017-18.csv.gz", "bmi", "", true),
+        ("data/nhanes-2017-18.csv.gz", "bmi", "", true),
     ] {
-        let path = format!("{}/../../data/{file}", env!("CARGO_MANIFEST_DIR"));
-        let options = stream::Options {
+        let path = format!("{}/../../{file}", env!("CARGO_MANIFEST_DIR"));
+        let options = stream::ReadOptions {
             target: Some(target.into()),
             target_kind: TargetKind::Guess,
             drop: if drop.is_empty() { Vec::new() } else { vec![drop.into()] },

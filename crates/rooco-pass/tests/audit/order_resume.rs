@@ -2,12 +2,16 @@
 
 use rooco::Row;
 use rooco::rng::{Purpose, Random};
-use rooco_pass::audit::order::Sampling;
-use rooco_pass::audit::{OrderOptions, OrderTest};
+use rooco_pass::order::Sampling;
+use rooco_pass::order::{OrderOptions, OrderTest};
 
 #[test]
 fn save_and_load_equals_no_break() {
-    for sampling in [Sampling::EveryRow, Sampling::Bursts { length: 20, period: 90 }] {
+    for sampling in [
+        Sampling::EveryRow,
+        Sampling::Bursts { first: 0, length: 20, period: 90 },
+        Sampling::Bursts { first: 3000, length: 20, period: 90 },
+    ] {
         let options = OrderOptions { calibration: 100, sampling, ..Default::default() };
         let feed = |test: &mut OrderTest, from: u64, to: u64| {
             for t in from..to {
@@ -45,7 +49,7 @@ fn asking_changes_nothing() {
     let options = OrderOptions { calibration: 50, ..OrderOptions::beside_a_fit() };
     let (mut a, mut b) = (OrderTest::new(1, options.clone()).unwrap(), OrderTest::new(1, options).unwrap());
     let mut looked = 0;
-    for t in 0..50_000u64 {
+    for t in 0..100_000u64 {
         let y = (t * t % 101) as f64;
         a.observe(Row::dense(&[y], y), Some(y));
         let look = b.looks();
@@ -54,6 +58,6 @@ fn asking_changes_nothing() {
         b.report();
     }
     assert_eq!(a.save(), b.save());
-    // 64 rows in 4096, and the first 50.
-    assert!((770..900).contains(&looked), "{looked}");
+    // The first 50,000, and 64 rows in 4096.
+    assert!((50_700..50_900).contains(&looked), "{looked}");
 }

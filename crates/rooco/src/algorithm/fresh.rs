@@ -6,8 +6,8 @@ use crate::draw::Fresh;
 use crate::error::{Error, Result};
 use crate::guarantee;
 use crate::loss::Loss;
-use crate::play::Play;
-use crate::step::Steps;
+use crate::play::{Play, tau_prime};
+use crate::step::{FrozenSteps, Steps};
 
 /// **Algorithm 2'** (theory T7a): Algorithm 2 with a better schedule and a simpler proof.
 ///
@@ -30,23 +30,6 @@ pub fn algorithm_2_prime<L: Loss>(task: Task<L>, c: Curvature, horizon: u64) -> 
     let steps = Steps::Unseen { lambda: c.lambda(), kappa: c.kappa(), horizon };
     let tau = tau_prime(horizon, c.kappa());
     Ok(Sgd::new(task, Box::new(Fresh), Box::new(steps), Play::Freeze { tau })?.until(horizon).named("algorithm-2-prime"))
-}
-
-/// τ = ⌈T/κ⌉ of Algorithm 2'.
-pub fn tau_prime(horizon: u64, kappa: f64) -> u64 {
-    ((horizon as f64 / kappa).ceil() as u64).clamp(1, horizon)
-}
-
-/// The steps of [`frozen_sgd`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum FrozenSteps {
-    /// η_t = 1/(qλt), q = 1-ε: the smallest bound.
-    OverLambdaT {
-        /// q in (0, 1).
-        q: f64,
-    },
-    /// η_t = min{1/β, 2/(λt)} (ε = 1/2): those of [`sgd`](super::sgd).
-    Capped,
 }
 
 /// **Frozen fresh SGD** (theory T7b): for quadratics, and for losses with a matrix minorant (every linear model).

@@ -14,7 +14,7 @@
 //! | [`provable`] | reservoir or mixture | 1/(L̂+λ(t-1)) | w_t or average | T5, T6 | rows |
 //! | [`algorithm_2_prime`] | fresh | 1/(λt(1-κ(t-1)/2T)) | freeze at ⌈T/κ⌉ | T7a | O(d) |
 //! | [`frozen_sgd`] | fresh | 1/(qλt) or min{1/β, 2/(λt)} | freeze at T-n₀ | T7b | O(d) |
-//! | [`Auto`] (the default) | fresh | four AdaGrad lanes, nothing to tune | average of 8 candidates | none; measured | 64 bytes a feature |
+//! | [`Auto`] (the default) | fresh | four AdaGrad lanes, nothing to tune | average of up to 9 candidates | none; measured | 64 bytes a feature |
 //! | [`constant_step_sgd`] | reservoir | constant | w_t | T8b (F only convex) | rows |
 
 mod auto;
@@ -22,6 +22,8 @@ mod convex;
 mod curvature;
 mod default_learner;
 mod fresh;
+mod insured;
+mod insured_default;
 mod memory;
 mod ogd;
 mod provable;
@@ -31,6 +33,8 @@ mod saga_sgd;
 mod sgd;
 mod sgd_without_replacement;
 
+pub use crate::play::{tau, tau_prime};
+pub use crate::step::FrozenSteps;
 pub use auto::{
     Auto, AutoClasses, AutoClassesProjected, AutoLoss, AutoProjected, ClampedModel, CorrectedFeatures, Eight, Quadratic,
 };
@@ -42,7 +46,8 @@ pub use convex::{
 };
 pub use curvature::{Cap, Curvature};
 pub use default_learner::default_learner;
-pub use fresh::{FrozenSteps, algorithm_2_prime, frozen_sgd, tau_prime};
+pub use fresh::{algorithm_2_prime, frozen_sgd};
+pub use insured::{Insurance, Insured};
 pub use memory::Memory;
 pub use ogd::{ogd, sgd, sgd_with_replacement};
 pub use provable::{Unbiased, mixture_sgd, provable, provable_from};
@@ -50,4 +55,4 @@ pub use registry::{ALGORITHMS, Algorithm, Entry, NONE, Needs, Order, Settings};
 pub use reservoir_sgd::{reservoir_sgd, reservoir_sgd_from};
 pub use saga_sgd::{SagaSgd, saga_sgd, saga_sgd_from};
 pub use sgd::{Pull, Round, Sgd, Task};
-pub use sgd_without_replacement::{sgd_without_replacement, tau};
+pub use sgd_without_replacement::sgd_without_replacement;

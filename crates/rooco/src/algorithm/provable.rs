@@ -79,7 +79,7 @@ pub fn mixture_sgd<L: Loss>(task: Task<L>, c: Curvature, horizon: u64, draws: Dr
 }
 
 /// Theorems 5 and 6 for steps 1/(L̂ + λ(t-1)).
-fn bounds(c: &Constants, gamma: Option<f64>) -> Vec<Guarantee> {
+pub(super) fn bounds(c: &Constants, gamma: Option<f64>) -> Vec<Guarantee> {
     let mut all = vec![guarantee::theorem_5(c, c.l_hat(), gamma), guarantee::theorem_5_recursion(c, c.l_hat(), gamma)];
     if c.sigma_star.is_some() {
         all.push(guarantee::theorem_6(c, c.l_hat(), gamma));

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use super::{Cap, Curvature, Memory, Task, Unbiased};
+use crate::domain::Domain;
 use crate::draw::Draw;
 use crate::error::{Error, Result};
 use crate::guarantee::{Constant, Constants, Guarantee};
@@ -13,6 +14,8 @@ use crate::loss::{Loss, LossSpec};
 /// Every algorithm that has a name, in the order of the documentation.
 pub static ALGORITHMS: &[&Entry] = &[
     &super::default_learner::ENTRY,
+    &super::insured_default::INSURED,
+    &super::insured_default::INSURED_CONVEX,
     &super::ogd::SGD,
     &super::reservoir_sgd::ENTRY,
     &super::sgd_without_replacement::ENTRY,
@@ -84,6 +87,8 @@ pub struct Order<'a> {
     pub task: Task<Box<dyn Loss>>,
     /// The loss by name, which the default learner needs.
     pub spec: Option<&'a LossSpec>,
+    /// Makes W once more, for algorithms that need it twice.
+    pub domain: Option<&'a dyn Fn() -> Result<Box<dyn Domain>>>,
     /// The constants.
     pub settings: &'a Settings,
     name: &'static str,
@@ -152,6 +157,22 @@ pub struct Settings {
     pub memory: Memory,
 }
 
+impl Settings {
+    /// The constants for the theorems, each with its source; `None` before T, β and G are known.
+    pub fn constants(&self, diameter: f64) -> Option<Constants> {
+        let (g, beta, horizon) = (self.g?, self.beta?, self.horizon?);
+        let lambda = self.lambda.unwrap_or(Constant::given(0.0));
+        let mut c = Constants::new(g, beta, lambda, Constant::computed(diameter), horizon);
+        if let Some(l) = self.l {
+            c = c.with_l(l);
+        }
+        if let Some(d1) = self.d1 {
+            c = c.with_d1(d1);
+        }
+        Some(c)
+    }
+}
+
 /// An algorithm that is chosen at run time.
 #[derive(Clone, Copy)]
 pub struct Algorithm(&'static Entry);
@@ -181,6 +202,17 @@ impl Algorithm {
 
     /// Builds it. `spec` is the loss by name, if it has one; the default learner needs it.
     pub fn build(self, task: Task<Box<dyn Loss>>, spec: Option<&LossSpec>, settings: &Settings) -> Result<Box<dyn Learner>> {
+        self.build_on(task, spec, None, settings)
+    }
+
+    /// The same where W can be made once more, which the insured default needs.
+    pub fn build_on(
+        self,
+        task: Task<Box<dyn Loss>>,
+        spec: Option<&LossSpec>,
+        domain: Option<&dyn Fn() -> Result<Box<dyn Domain>>>,
+        settings: &Settings,
+    ) -> Result<Box<dyn Learner>> {
         if settings.memory == Memory::Doubling && !self.needs.can_double {
             return Err(Error::Combination(format!(
                 "{} has no form without a known T; a horizon that doubles goes with {}",
@@ -188,7 +220,7 @@ impl Algorithm {
                 Self::all().filter(|a| a.needs.can_double).map(|a| a.name).collect::<Vec<_>>().join(" and ")
             )));
         }
-        (self.0.build)(Order { task, spec, settings, name: self.0.name, can_double: self.needs.can_double })
+        (self.0.build)(Order { task, spec, domain, settings, name: self.0.name, can_double: self.needs.can_double })
     }
 }
 

@@ -5,7 +5,7 @@ use crate::draw::Fresh;
 use crate::error::{Error, Result};
 use crate::guarantee;
 use crate::loss::Loss;
-use crate::play::Play;
+use crate::play::{Play, tau};
 use crate::step::Steps;
 
 /// **Algorithm 2** (Sherman, Koren, Mansour): SGD-without-replacement.
@@ -30,11 +30,6 @@ pub fn sgd_without_replacement<L: Loss>(task: Task<L>, c: Curvature, horizon: u6
     let steps = Steps::paper(c.beta(), c.lambda() / 2.0);
     let tau = tau(horizon, c.kappa());
     Ok(Sgd::new(task, Box::new(Fresh), Box::new(steps), Play::Freeze { tau })?.until(horizon).named("sgd-without-replacement"))
-}
-
-/// τ = ⌈T/(2κ)⌉: w̄ uses τ-1 < T/2κ rows, which the stability corollary needs, and 1/τ ≤ 2κ/T, which the theorem needs.
-pub fn tau(horizon: u64, kappa: f64) -> u64 {
-    ((horizon as f64 / (2.0 * kappa)).ceil() as u64).clamp(1, horizon)
 }
 
 /// Its line in the registry.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::Domain;
 use crate::error::{Error, Result};
 use crate::gradient::add_fixed;
+use crate::interval::Interval;
 use crate::kernel;
-use crate::loss::Interval;
 use crate::row::Features;
 use crate::weights::Weights;
 

@@ -2,7 +2,7 @@
 
 use super::Domain;
 use crate::error::{Error, Result};
-use crate::loss::Interval;
+use crate::interval::Interval;
 use crate::row::Features;
 
 /// The box [lo, hi], coordinate by coordinate. Bounds may be infinite: `[0, ∞)` is a sign constraint.

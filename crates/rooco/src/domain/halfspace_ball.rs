@@ -2,8 +2,8 @@
 
 use super::Domain;
 use crate::error::{Error, Result};
+use crate::interval::Interval;
 use crate::kernel;
-use crate::loss::Interval;
 use crate::row::Features;
 
 /// A half-space intersected with an L2 ball: a ball with one linear constraint (fairness, a budget, a sign of a contrast).

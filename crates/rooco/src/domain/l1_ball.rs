@@ -3,8 +3,8 @@
 use super::Domain;
 use super::simplex::project_on_simplex;
 use crate::error::{Error, Result};
+use crate::interval::Interval;
 use crate::kernel;
-use crate::loss::Interval;
 use crate::row::Features;
 
 /// The L1 ball of radius R around the origin, in any dimension: the set that makes w sparse.

@@ -17,7 +17,7 @@
 
 use std::sync::Arc;
 
-use crate::loss::Interval;
+use crate::interval::Interval;
 use crate::row::Features;
 use crate::weights::Weights;
 

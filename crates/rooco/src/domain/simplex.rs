@@ -2,8 +2,8 @@
 
 use super::Domain;
 use crate::error::{Error, Result};
+use crate::interval::Interval;
 use crate::kernel;
-use crate::loss::Interval;
 use crate::row::Features;
 
 /// The probability simplex in d dimensions: mixtures, portfolios, weights of experts.

@@ -1,8 +1,8 @@
 //! W = {w}: one point. The curvature that is certain on it is the curvature there.
 
 use super::Domain;
+use crate::interval::Interval;
 use crate::kernel::dot;
-use crate::loss::Interval;
 use crate::row::Features;
 
 /// The set of one point. Coordinates beyond its last are zero.

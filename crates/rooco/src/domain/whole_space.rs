@@ -1,7 +1,7 @@
 //! W = ℝᵈ: nothing to project, no diameter.
 
 use super::Domain;
-use crate::loss::Interval;
+use crate::interval::Interval;
 use crate::row::Features;
 use crate::weights::Weights;
 

@@ -43,7 +43,7 @@ impl Plan {
             }
             recipe.settings = fill(&recipe, full.as_ref(), domain.as_ref(), first)?;
         }
-        let mut learner = recipe.algorithm.build(task, Some(&recipe.loss), &recipe.settings)?;
+        let mut learner = recipe.algorithm.build_on(task, Some(&recipe.loss), Some(&|| recipe.domain()), &recipe.settings)?;
         learner.set_max_features(recipe.max_features);
         let assumptions = Assumptions::of(&recipe)?;
         Ok(Plan { recipe, learner, assumptions, domain })
@@ -55,6 +55,9 @@ impl Plan {
         match self.bound() {
             Promise::Theorem(_) if !random => Promise::Blocked(Obstacle::OrderNotRandom),
             Promise::Theorem(_) if self.assumptions.as_ref().is_some_and(|a| !a.hold()) => {
+                Promise::Blocked(Obstacle::WrongConstant)
+            }
+            Promise::Theorem(_) if self.learner.insurance().is_some_and(|i| i.largest > i.r * (1.0 + 1e-9)) => {
                 Promise::Blocked(Obstacle::WrongConstant)
             }
             Promise::Theorem(_) if s.horizon.is_some_and(|t| t != rows) => {
@@ -88,17 +91,12 @@ impl Plan {
 
     /// The constants in use, each with its source; `None` before T, β and G are known.
     pub fn constants(&self) -> Option<Constants> {
-        let s = &self.recipe.settings;
-        let (g, beta, horizon) = (s.g?, s.beta?, s.horizon?);
-        let lambda = s.lambda.filter(|_| self.recipe.algorithm.needs.lambda).unwrap_or(Constant::given(0.0));
-        let mut c = Constants::new(g, beta, lambda, Constant::computed(self.domain.diameter()), horizon);
-        if let Some(l) = s.l {
-            c = c.with_l(l);
+        let mut s = self.recipe.settings.clone();
+        if !self.recipe.algorithm.needs.lambda {
+            // Steps that do not use a λ promise nothing that rests on one.
+            s.lambda = None;
         }
-        if let Some(d1) = s.d1 {
-            c = c.with_d1(d1);
-        }
-        Some(c)
+        s.constants(self.domain.diameter())
     }
 }
 

@@ -2,7 +2,8 @@
 //! exactly E F_t(w_t), so no stability is needed: it is enough that F_t stays convex.
 
 use super::{Condition, Constant, Constants, Draft, Guarantee, RECURSION_LIMIT, averaging_factor, short};
-use crate::algorithm::{FrozenSteps, tau_prime};
+use crate::play::tau_prime;
+use crate::step::FrozenSteps;
 
 /// **Theorem 7a**, for Algorithm 2' with steps η_t = 1/(λt(1 - κ(t-1)/(2T))), frozen at τ = ⌈T/κ⌉; every T:
 /// (T/τ)(G²/2) Σ_{t≤τ} η_t.

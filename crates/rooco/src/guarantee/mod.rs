@@ -18,14 +18,21 @@
 //! | Theorem 7a | [`theorem_7a`], [`theorem_7a_closed`] | Algorithm 2' |
 //! | Theorems 7b, 7c, 7d | [`theorem_7b`], [`theorem_7c`], [`theorem_7d`] | fresh SGD |
 //! | Theorems 8a, 8b, 8c | [`theorem_8a`], [`theorem_8b`], [`theorem_8c`] | convex sums |
+//! | Theorem 10, insurance | [`insured`] | any learner beside a proved one |
+//! | Theorems 12 and 13, of the model | [`theorem_12`], [`theorem_13`] | workers; the mean of the iterates |
+//! | the best of them for what ran | [`best_bound`] | every algorithm with a theorem |
+//! | rates of Garber et al., without constants | [`known`] | |
 //! | stability lemmas | [`stability`] | |
 //!
 //! Proofs are in docs/theory.md, the list of statements and their tests in docs/paper.md. What can be certified *after* a run,
 //! for any order, is in [`certificate`](crate::certificate).
 
+mod best;
 mod constants;
 mod convex;
 mod fresh;
+pub mod known;
+mod model;
 mod paper;
 mod promise;
 mod provable;
@@ -34,6 +41,9 @@ pub mod stability;
 
 use std::fmt;
 
+use crate::words::at_most;
+pub use crate::words::short;
+pub use best::{Ran, best_bound, bounds_for, insured};
 pub use constants::{Constant, Constants, Source};
 pub use convex::{
     Regularised, best_alpha_8a, best_alpha_8c, best_constant_step, corollary_alpha_fresh, corollary_alpha_reservoir,
@@ -42,6 +52,7 @@ pub use convex::{
 pub use fresh::{
     Minorants, SecondMinorants, best_q_7b, n0_7b, theorem_7a, theorem_7a_closed, theorem_7b, theorem_7c, theorem_7d,
 };
+pub use model::{ModelBound, theorem_12, theorem_13};
 pub use paper::{theorem_1, theorem_2, theorem_2_new_proof};
 pub use promise::{NoTheorem, Obstacle, Promise, Repair};
 pub use provable::{NoiseRecursion, RECURSION_LIMIT, averaging_factor, theorem_5, theorem_5_recursion, theorem_6};
@@ -115,16 +126,16 @@ impl Guarantee {
 impl fmt::Display for Guarantee {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.assumes.is_empty() { "regret" } else { "regret, estimated," };
-        write!(f, "{} ({}): {kind} ≤ {}", self.name, self.algorithm, short(self.value))?;
+        write!(f, "{} ({}): {kind} ≤ {}", self.name, self.algorithm, at_most(self.value))?;
         if !self.applies() {
             write!(f, ", which is only G·D·T, because")?;
             for (i, c) in self.failed().enumerate() {
                 write!(f, "{} {} does not hold: {}", if i == 0 { "" } else { ";" }, c.text, c.repair)?;
             }
         } else if self.is_vacuous() {
-            write!(f, ", which is only G·D·T; the theorem gives {}", short(self.bound))?;
+            write!(f, ", which is only G·D·T; the theorem gives {}", at_most(self.bound))?;
         } else if self.trivial.is_finite() {
-            write!(f, " (G·D·T = {})", short(self.trivial))?;
+            write!(f, " (G·D·T = {})", at_most(self.trivial))?;
         }
         write!(f, "\n    bound: {}\n    {}", self.statement, self.holds)?;
         if !self.assumes.is_empty() {
@@ -140,21 +151,6 @@ fn were(names: &[&str]) -> String {
         [one] => format!("{one} was"),
         [rest @ .., last] => format!("{} and {last} were", rest.join(", ")),
         [] => String::new(),
-    }
-}
-
-/// Four significant digits.
-pub fn short(x: f64) -> String {
-    let size = x.abs();
-    if x.is_infinite() {
-        "∞".into()
-    } else if x == 0.0 {
-        "0".into()
-    } else if !(1e-3..1e6).contains(&size) {
-        format!("{x:.3e}")
-    } else {
-        let digits = if size >= 1000.0 { 0 } else { 3 - (size.max(1e-3).log10().floor() as i32).min(3) };
-        format!("{x:.*}", digits.max(0) as usize)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The two theorems as the paper prints them.
 
 use super::{Constants, Draft, Guarantee};
-use crate::algorithm::tau as tau_of_algorithm_2;
+use crate::play::tau as tau_of_algorithm_2;
 
 /// **Theorem 1**, as printed, for [Algorithm 1](crate::algorithm::reservoir_sgd):
 /// (2G²/λ)(1 + ln T) + (40G² + β²D² + 2βGD)/λ.

@@ -1,20 +1,11 @@
 //! Losses weight·φ(⟨w, x⟩, y): two functions are a whole loss.
 
-use super::{Loss, RowConstants, times};
+use super::{Interval, Loss, RowConstants, times};
 use crate::domain::Domain;
 use crate::gradient::Gradient;
 use crate::linalg::Symmetric;
 use crate::point::Point;
 use crate::row::Row;
-
-/// The range of p = ⟨w, x⟩ over W. May be infinite.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Interval {
-    /// Smallest p.
-    pub lo: f64,
-    /// Largest p.
-    pub hi: f64,
-}
 
 /// φ(p, y), a function of one prediction and one target.
 pub trait Pointwise: Send + Sync {

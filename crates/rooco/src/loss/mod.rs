@@ -48,9 +48,10 @@ mod squared;
 mod squared_hinge;
 mod two_labels;
 
+pub use crate::interval::Interval;
 pub use errors_in_variables::{ErrorsInVariables, Noise};
 pub use huber::Huber;
-pub use linear::{Interval, Linear, Pointwise};
+pub use linear::{Linear, Pointwise};
 pub use logistic::Logistic;
 pub use missing_at_random::MissingAtRandom;
 pub(crate) use named::with_pointwise;

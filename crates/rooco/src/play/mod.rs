@@ -57,3 +57,13 @@ impl Play {
         }
     }
 }
+
+/// τ = ⌈T/(2κ)⌉ of Algorithm 2: w̄ uses τ-1 < T/2κ rows, which the stability corollary needs, and 1/τ ≤ 2κ/T, which the theorem needs.
+pub fn tau(horizon: u64, kappa: f64) -> u64 {
+    ((horizon as f64 / (2.0 * kappa)).ceil() as u64).clamp(1, horizon)
+}
+
+/// τ = ⌈T/κ⌉ of Algorithm 2'.
+pub fn tau_prime(horizon: u64, kappa: f64) -> u64 {
+    ((horizon as f64 / kappa).ceil() as u64).clamp(1, horizon)
+}

@@ -2,15 +2,14 @@
 
 use std::fmt;
 
-use super::Problem;
 use super::sums::Sums;
+use super::{Minimum, Problem};
 use crate::algorithm::Curvature;
 use crate::error::{Error, Result};
 use crate::guarantee::{Constant, Constants};
 use crate::kernel::dot;
 use crate::linalg::Symmetric;
 use crate::loss::Loss;
-use crate::minimise::Minimum;
 
 /// Beyond this many coordinates d×d matrices and their eigenvalues take too long.
 const MAX_DIM: usize = 4000;
@@ -65,6 +64,8 @@ pub struct Geometry {
     /// The mean of the curvatures that are certain: the Hessian of F for quadratics. 0×0 if there were too many coordinates for a
     /// matrix (never for a [`Problem`]); λ is then what the β of the rows that may be non-convex leaves.
     pub mean: Symmetric,
+    /// The diagonal of the mean of the rows' negative parts; empty if it is not known.
+    pub negative_diagonal: Vec<f64>,
 }
 
 impl<L: Loss> Problem<L> {

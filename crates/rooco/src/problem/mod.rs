@@ -4,12 +4,14 @@
 //! ([`minimise`](crate::minimise::minimise)), the regret and its relatives ([`measure`](crate::measure)).
 
 mod constants;
+mod minimum;
 mod sums;
 
 use std::sync::OnceLock;
 
 pub use constants::{Geometry, Rule};
-pub use sums::Sums;
+pub use minimum::{Certificate, Minimum};
+pub use sums::{Sums, eigenvalue_error};
 
 use crate::domain::Domain;
 use crate::error::{Error, Result};
@@ -19,6 +21,7 @@ use crate::loss::Loss;
 use crate::point::Outputs;
 use crate::row::Row;
 use crate::rows::Rows;
+use crate::sum::{Sum, SumVector, UNIT};
 
 /// T rows, a loss f and a domain W.
 pub struct Problem<L> {
@@ -130,30 +133,46 @@ impl<L: Loss> Problem<L> {
     /// F(w), the mean of the losses.
     pub fn value(&self, w: &[f64]) -> f64 {
         let p = self.point(w);
-        self.rows().map(|z| self.loss.value(&p, z)).sum::<f64>() / self.len() as f64
+        self.rows().map(|z| self.loss.value(&p, z)).collect::<Sum>().value() / self.len() as f64
     }
 
     /// out = ∇F(w); returns F(w).
     pub fn gradient(&self, w: &[f64], out: &mut [f64]) -> f64 {
+        self.gradient_and_error(w, out).0
+    }
+
+    /// The same with e: ‖out - ∇F(w)‖ is at most e, with the rounding of scores, slopes and of the sum over T rows.
+    pub fn gradient_and_error(&self, w: &[f64], out: &mut [f64]) -> (f64, f64) {
         let p = self.point(w);
         let mut g = Gradient::new(self.loss.outputs());
-        let (mut value, mut along_w, mut along_anchor) = (0.0, 0.0, 0.0);
-        out.fill(0.0);
+        let (mut value, mut along_w, mut along_anchor) = (Sum::default(), Sum::default(), Sum::default());
+        let mut sums = SumVector::zeros(self.dim);
+        let mut off = 0.0;
         for z in self.rows() {
             g.clear();
-            value += self.loss.value_and_gradient(&p, z, &mut g);
+            value.add(self.loss.value_and_gradient(&p, z, &mut g));
             // The same two vectors for every row: their coefficients are summed, and they are added once.
-            along_w += std::mem::take(&mut g.along_w);
-            along_anchor += std::mem::take(&mut g.along_anchor);
-            g.add_to(1.0, &p, z.x, None, out);
+            along_w.add(std::mem::take(&mut g.along_w));
+            along_anchor.add(std::mem::take(&mut g.along_anchor));
+            sums.add_x(&g.along_x, z.x);
+            g.sparse.iter().for_each(|&(i, v)| sums.add_at(i, v));
+            g.dense_part().into_iter().flatten().enumerate().for_each(|(i, &v)| sums.add_at(i, v));
+            // A score is wrong by at most this much of ‖w‖‖x‖, a slope by its curvature times that; β of the row is added below.
+            off += (z.x.values().len() as f64 + 8.0) * UNIT;
         }
-        kernel::axpy(along_w, w, out);
+        let (t, rows) = (self.len() as f64, self.len() as u64);
+        out.copy_from_slice(&sums.values());
+        kernel::axpy(along_w.value(), w, out);
         if let Some(u) = self.loss.anchor() {
-            kernel::axpy(along_anchor, u, out);
+            kernel::axpy(along_anchor.value(), u, out);
         }
-        let t = self.len() as f64;
         out.iter_mut().for_each(|g| *g /= t);
-        value / t
+        let terms = sums.errors(rows, 16.0);
+        let size = kernel::dot(w, w).sqrt();
+        let rest = 8.0 * UNIT * (along_w.value().abs() / t * size + kernel::dot(out, out).sqrt());
+        // Without a geometry the scores' part is left out: it is for certificates, which have computed one.
+        let beta = self.geometry.get().map_or(0.0, |g| g.beta_mean);
+        (value.value() / t, kernel::dot(&terms, &terms).sqrt() / t + rest + beta * size * off / t)
     }
 
     /// The point of W nearest to the origin: where learners start.

@@ -3,8 +3,9 @@
 use super::{Geometry, Rule};
 use crate::domain::Domain;
 use crate::linalg::Symmetric;
-use crate::loss::Loss;
+use crate::loss::{Loss, RowConstants};
 use crate::row::Row;
+use crate::sum::Sum;
 
 /// The most multiplications that exact squares of the rows' Hessians may cost.
 const MAX_SQUARES: f64 = 2e9;
@@ -16,10 +17,10 @@ pub struct Sums {
     expected: Option<u64>,
     g: f64,
     beta: f64,
-    beta_sum: f64,
-    beta_squares: f64,
+    beta_sum: Sum,
+    beta_squares: Sum,
     /// Σ β over the rows that may be non-convex, for when there are too many coordinates for matrices.
-    nonconvex_beta: f64,
+    nonconvex_beta: Sum,
     /// Rows of positive weight are known to be convex.
     convex_rows: bool,
     features: usize,
@@ -47,10 +48,10 @@ impl Sums {
         let room = features + 1;
         let matrices = (features * outputs <= most).then(|| Matrices {
             room,
-            mean: Symmetric::zeros(room * outputs),
-            negative: Symmetric::zeros(room * outputs),
+            mean: Symmetric::compensated(room * outputs),
+            negative: Symmetric::compensated(room * outputs),
             signs_known: true,
-            squares: loss.is_quadratic().then(|| Symmetric::zeros(room * outputs)),
+            squares: loss.is_quadratic().then(|| Symmetric::compensated(room * outputs)),
             spent: 0.0,
         });
         Sums {
@@ -58,9 +59,9 @@ impl Sums {
             expected: None,
             g: 0.0,
             beta: 0.0,
-            beta_sum: 0.0,
-            beta_squares: 0.0,
-            nonconvex_beta: 0.0,
+            beta_sum: Sum::default(),
+            beta_squares: Sum::default(),
+            nonconvex_beta: Sum::default(),
             convex_rows: false,
             features,
             outputs,
@@ -84,45 +85,50 @@ impl Sums {
         self.features
     }
 
-    /// Adds a row.
-    pub fn add(&mut self, loss: &dyn Loss, domain: &dyn Domain, z: Row<'_>) {
+    /// Adds a row; returns its G and β.
+    pub fn add(&mut self, loss: &dyn Loss, domain: &dyn Domain, z: Row<'_>) -> RowConstants {
         self.rows += 1;
-        let c = loss.constants(domain, z);
-        self.g = self.g.max(c.g);
-        self.beta = self.beta.max(c.beta);
-        self.beta_sum += c.beta;
-        self.beta_squares += c.beta * c.beta;
+        let RowConstants { g, beta } = loss.constants(domain, z);
+        // `f64::max` forgets a NaN: a bound that is not a number is no bound.
+        let known = |bound: f64| if bound.is_nan() { f64::INFINITY } else { bound };
+        let (g, beta) = (known(g), known(beta));
+        self.g = self.g.max(g);
+        self.beta = self.beta.max(beta);
+        self.beta_sum.add(beta);
+        self.beta_squares.add(beta * beta);
         if !self.convex_rows || z.weight < 0.0 {
-            self.nonconvex_beta += c.beta;
+            self.nonconvex_beta.add(beta);
         }
         self.features = self.features.max(loss.features(z.x));
         if self.features * self.outputs > self.most {
             self.matrices = None;
         }
-        let Some(m) = &mut self.matrices else { return };
+        let found = RowConstants { g, beta };
+        let Some(m) = &mut self.matrices else { return found };
         if self.features >= m.room {
             // Ahead of the need, so that features that arrive one by one do not copy the matrices each time.
             m.grow((self.features + self.features / 4 + 1).min(self.most / self.outputs + 1), self.outputs);
         }
         loss.minorant(domain, z, 1.0, &mut m.mean);
         m.signs_known = m.signs_known && loss.negative_curvature(domain, z, 1.0, &mut m.negative);
-        let Some(squares) = &mut m.squares else { return };
+        let Some(squares) = &mut m.squares else { return found };
         // What a loss adds before it says that it does not offer squares is not used: the first row decides.
         if m.spent == 0.0 && loss.squared_curvature(domain, z, 1.0, squares) {
-            return;
+            return found;
         }
         if m.spent == 0.0 {
-            *squares = Symmetric::zeros(m.mean.dim());
+            *squares = Symmetric::compensated(m.mean.dim());
         }
         let cost = (m.mean.dim() as f64).powi(3);
         m.spent += cost;
         if m.spent.max(cost * self.expected.unwrap_or(0) as f64) > MAX_SQUARES {
             m.squares = None;
-            return;
+            return found;
         }
         let mut a = Symmetric::zeros(m.mean.dim());
         loss.minorant(domain, z, 1.0, &mut a);
         squares.add(1.0, &a.squared());
+        found
     }
 
     /// True if matrices were kept to the end.
@@ -138,16 +144,18 @@ impl Sums {
     /// The same, where without matrices the mean curvature (without L2) is known to lie between these two eigenvalues.
     pub fn finish_with(self, d: usize, l2: f64, reach: f64, ends: Option<(f64, f64)>) -> Geometry {
         let t = self.rows.max(1) as f64;
-        let (beta, beta_mean) = (self.beta + l2, self.beta_sum / t + l2);
+        let (beta_sum, beta_squares) = (self.beta_sum.value(), self.beta_squares.value());
+        let (beta, beta_mean) = (self.beta + l2, beta_sum / t + l2);
         let g = self.g + if l2 == 0.0 { 0.0 } else { l2 * reach };
         // (β_z + l2)² in the mean.
-        let beta_square = self.beta_squares / t + 2.0 * l2 * self.beta_sum / t + l2 * l2;
-        let nonconvex = self.nonconvex_beta / t;
-        let mut squares = None;
+        let beta_square = beta_squares / t + 2.0 * l2 * beta_sum / t + l2 * l2;
+        let nonconvex = self.nonconvex_beta.value() / t;
+        let (mut squares, mut negative_diagonal) = (None, Vec::new());
         let (mean, lo, hi, n) = match self.matrices {
             Some(m) => {
                 let fit = |mut a: Symmetric| {
                     a.resize(d);
+                    let mut a = a.settled();
                     a.scale(1.0 / t);
                     a
                 };
@@ -164,7 +172,13 @@ impl Sums {
                     mean.add_identity(l2);
                 }
                 let (lo, hi) = mean.extreme_eigenvalues();
-                let n = if m.signs_known { fit(m.negative).extreme_eigenvalues().1.max(0.0) } else { f64::INFINITY };
+                let n = if m.signs_known {
+                    let negative = fit(m.negative);
+                    negative_diagonal = (0..d).map(|i| negative.at(i, i)).collect();
+                    negative.extreme_eigenvalues().1.max(0.0)
+                } else {
+                    f64::INFINITY
+                };
                 (mean, lo, hi, n)
             }
             // No Hessian of a row falls below -β_z.
@@ -173,7 +187,7 @@ impl Sums {
                 (Symmetric::zeros(0), l2 + lo, (l2 + hi).min(beta_mean), nonconvex)
             }
         };
-        let lambda = round_down(lo, d, beta_mean);
+        let lambda = round_down(lo, d, self.rows, beta_mean);
         let beta_rms = squares.as_ref().map_or(beta_square, |s| s.extreme_eigenvalues().1.min(beta_square)).sqrt();
 
         // The smallest L that a rule gives.
@@ -194,7 +208,7 @@ impl Sums {
             offer(beta * (1.0 + 2.0 * n / lambda), Rule::Signed);
             offer(beta_rms * beta_rms / lambda, Rule::Smooth);
         }
-        Geometry { g, beta, beta_rms, beta_mean, lambda, lambda_max: hi, l: best.0, rule: best.1, mean }
+        Geometry { g, beta, beta_rms, beta_mean, lambda, lambda_max: hi, l: best.0, rule: best.1, mean, negative_diagonal }
     }
 }
 
@@ -213,9 +227,21 @@ impl Matrices {
     }
 }
 
+/// How far an eigenvalue of a mean over T rows can be from the true one: the entries are sums of T products, each rounded, added with
+/// compensation; then the solver. `scale` is at least the mean of the absolute eigenvalues of the rows.
+pub fn eigenvalue_error(d: usize, rows: u64, scale: f64) -> f64 {
+    8.0 * (d as f64 + 4.0) * (1.0 + rows as f64 * f64::EPSILON) * f64::EPSILON * scale
+}
+
 /// A computed smallest eigenvalue, lowered by the error of summing and solving, because a λ that is too large makes a
-/// certificate false. What cannot be told from zero is zero.
-fn round_down(eigenvalue: f64, d: usize, scale: f64) -> f64 {
-    let error = 8.0 * (d as f64 + 4.0) * f64::EPSILON * scale.max(eigenvalue.abs());
-    if eigenvalue.abs() <= error { 0.0 } else { eigenvalue - error }
+/// certificate false. What cannot be told from zero is zero; what is not a number is no curvature at all.
+fn round_down(eigenvalue: f64, d: usize, rows: u64, scale: f64) -> f64 {
+    if eigenvalue.is_nan() || scale.is_nan() {
+        return f64::NEG_INFINITY;
+    }
+    let error = eigenvalue_error(d, rows, scale.max(eigenvalue.abs()));
+    if eigenvalue.abs() <= error {
+        return if error.is_finite() { 0.0 } else { f64::NEG_INFINITY };
+    }
+    eigenvalue - error
 }

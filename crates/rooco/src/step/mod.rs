@@ -66,3 +66,15 @@ impl Schedule for Steps {
         }
     }
 }
+
+/// The steps of [`frozen_sgd`](crate::algorithm::frozen_sgd).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FrozenSteps {
+    /// η_t = 1/(qλt), q = 1-ε: the smallest bound.
+    OverLambdaT {
+        /// q in (0, 1).
+        q: f64,
+    },
+    /// η_t = min{1/β, 2/(λt)} (ε = 1/2): those of [`sgd`](crate::algorithm::sgd).
+    Capped,
+}

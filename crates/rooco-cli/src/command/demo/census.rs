@@ -17,7 +17,7 @@ use rooco_pass::metrics::Metrics;
 
 use crate::output::{Table, words};
 
-const CENSUS: &[u8] = include_bytes!("../../../../../data/acs-employment-ma.csv.gz");
+const CENSUS: &[u8] = include_bytes!("../../../data/acs-employment-ma.csv.gz");
 /// Chances that an employed person is recorded as not employed, and the other way round.
 const FLIPPED: (f64, f64) = (0.3, 0.1);
 /// The columns hold codes, except the age.
@@ -80,7 +80,7 @@ pub fn run(seed: u64, out: &mut impl Write) -> Result<()> {
 }
 
 fn read() -> Result<Rows> {
-    let options = stream::Options {
+    let options = stream::ReadOptions {
         target: Some("employed".into()),
         drop: vec!["year".into()],
         categorical: CODES.iter().map(|c| (*c).to_owned()).collect(),

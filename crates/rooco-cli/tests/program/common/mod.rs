@@ -4,7 +4,8 @@
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use rooco::rng::{Purpose, Random};
 
@@ -46,6 +47,34 @@ pub fn error(dir: &Path, args: &[&str]) -> String {
     message
 }
 
+/// Waits for something that must come, however busy the machine is; only a test that fails waits for the limit.
+pub fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !done() {
+        assert!(started.elapsed() < Duration::from_secs(300), "{what}: waited for five minutes");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Waits until `ready`, and until the program has nothing left to do but to wait for its input: every thread sleeps, and none of them
+/// has run between two looks.
+#[cfg(target_os = "linux")]
+pub fn wait_until_idle(what: &str, child: &Child, ready: impl Fn() -> bool) {
+    let look = || -> Option<Vec<String>> {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id())).ok()?;
+        let status = tasks.flatten().map(|t| std::fs::read_to_string(t.path().join("status")).unwrap_or_default());
+        let asleep = |s: &String| s.lines().any(|l| l.starts_with("State:\tS"));
+        status.map(|s| asleep(&s).then(|| s.lines().filter(|l| l.contains("ctxt_switches")).collect())).collect()
+    };
+    let mut before = None;
+    wait_until(what, || {
+        let now = look();
+        let still = now.is_some() && now == before;
+        before = now;
+        still && ready()
+    });
+}
+
 /// The most memory that a command holds until it ends well, in bytes.
 #[cfg(target_os = "linux")]
 pub fn peak_memory(command: &mut Command) -> u64 {
@@ -59,7 +88,7 @@ pub fn peak_memory(command: &mut Command) -> u64 {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(5));
     };
     assert!(status.success());
     peak

@@ -302,7 +302,7 @@ mod tests {
     use parquet::file::writer::SerializedFileWriter;
 
     use super::*;
-    use crate::stream::open::Options;
+    use crate::stream::open::ReadOptions;
     use crate::stream::source::{Direct, Source};
     use crate::stream::table::{BLOCK, Table};
     use crate::stream::{Missing, Stream};
@@ -354,7 +354,7 @@ mod tests {
     fn read(bytes: &[u8], limits: Limits, drop: &[&str]) -> (Vec<String>, usize) {
         let inputs = Inputs::new(&[Input::bytes("t.parquet", bytes)]).unwrap();
         let drop = drop.iter().map(|s| s.to_string()).collect();
-        let options = Options { target: Some("y".into()), missing: Missing::Zero, drop, ..Options::default() };
+        let options = ReadOptions { target: Some("y".into()), missing: Missing::Zero, drop, ..ReadOptions::default() };
         let table = Table::new(Parquet { limits, ..Parquet::new(inputs) }, &options).unwrap();
         assert_eq!((table.bytes(), table.total_bytes()), (0, Some(bytes.len() as u64)));
         let mut spilled = 0;

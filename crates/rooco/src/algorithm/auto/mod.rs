@@ -78,8 +78,8 @@ const RARE: f32 = 8.0;
 ///
 /// ```text
 /// 1  feature scale   N_i = fourth root of the mean fourth power of feature i's non-zero values       read.rs, scale.rs
-/// 2  play            the average, with weights p, of 8 candidates: four AdaGrad iterates w[k] and    read.rs, clock.rs
-///                    their running averages b[k] (weights ∝ t³, kept lazily)
+/// 2  play            the average, with weights p, of 8 (or 9) candidates: four AdaGrad iterates w[k]  read.rs, clock.rs
+///                    and their running averages b[k] (weights ∝ t³, kept lazily); the ninth, below
 /// 3  score           C[j] = Σ s·loss of candidate j, the old rows discounted; p[j] ∝ exp(-rate·C[j])  score.rs
 ///    grid            if the largest step has won, the smallest lane becomes one with 3.2 times that   grid.rs
 /// 4  label           mean and spread of y (regressions)                                              label.rs

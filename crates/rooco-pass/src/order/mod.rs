@@ -11,8 +11,12 @@
 //!
 //! *Memory*: a few kilobytes. *Time*: see [`Sampling`].
 //!
-//! *Blind spots*: order that no score sees; the first m rows; change so slow that each row looks like those before it.
-//! No evidence is no proof of a random order.
+//! *Blind spots*, said in every report that finds nothing: order that no score sees; the first m rows; change so slow that each row
+//! looks like those before it; a period of more than 48 rows, or one that the first m rows do not show; rows that are repeated later in the
+//! same order (the file twice), because each half looks random and the second half looks like the first. No evidence is no proof of a random order.
+//!
+//! *Imputed values* are functions of the rows before, so a score of them is not a function of the row alone, and the test would alarm on
+//! random orders. [`OrderTest::observe_imputed`] leaves them out and scores where they were missing.
 
 use rooco::rng::{Purpose, Random, mix};
 use rooco::state::State;
@@ -23,9 +27,9 @@ mod bettor;
 mod ranks;
 mod report;
 
-use bettor::{Bettor, Capital};
+use bettor::{Bettor, Capital, LONGEST};
 use ranks::Ranks;
-pub use report::{Alarm, OrderReport, ScoreReport};
+pub use report::{Alarm, OrderReport, OrderVerdict, ScoreReport};
 
 /// At most this many entries of a row enter a projection.
 const ENTRIES: usize = 64;
@@ -65,8 +69,11 @@ impl std::fmt::Display for Score {
 pub enum Sampling {
     /// All of them: for an audit.
     EveryRow,
-    /// `length` neighbouring rows at a random place in every `period` rows: for a test that runs beside a fit and must cost little.
+    /// All of the first rows, then `length` neighbouring rows at a random place in every `period` rows: for a test that runs beside a
+    /// fit and must cost little.
     Bursts {
+        /// So many rows are all looked at.
+        first: u64,
         /// Rows in a burst. Neighbours are what the lag-1 bettor needs.
         length: u64,
         /// One burst in so many rows.
@@ -97,9 +104,10 @@ impl Default for OrderOptions {
 }
 
 impl OrderOptions {
-    /// The same test at a small fraction of the cost: 64 neighbouring rows in every 4096.
+    /// The same test at a small fraction of the cost for long streams: all of the first 50,000 rows, then 64 neighbouring rows in
+    /// every 4096.
     pub fn beside_a_fit() -> Self {
-        OrderOptions { sampling: Sampling::Bursts { length: 64, period: 4096 }, ..Self::default() }
+        OrderOptions { sampling: Sampling::Bursts { first: 50_000, length: 64, period: 4096 }, ..Self::default() }
     }
 
     fn check(&self) -> Result<()> {
@@ -116,7 +124,7 @@ impl OrderOptions {
                 must: "in 1..=1048576",
             });
         }
-        if let Sampling::Bursts { length, period } = self.sampling
+        if let Sampling::Bursts { length, period, .. } = self.sampling
             && (length < 1 || period < length)
         {
             return Err(Error::Constant { name: "the length of a burst", value: length as f64, must: "in 1..=period" });
@@ -140,7 +148,7 @@ struct Track {
 /// The test. Feed it every row of the stream in order, ask for the [`report`](Self::report) at any time.
 ///
 /// ```
-/// use rooco_pass::audit::{OrderOptions, OrderTest};
+/// use rooco_pass::order::{OrderOptions, OrderTest};
 /// use rooco::Row;
 ///
 /// let mut test = OrderTest::new(1, OrderOptions { frozen_loss: false, ..Default::default() }).unwrap();
@@ -209,10 +217,18 @@ impl OrderTest {
     /// loss is passed. A moving model would make the test invalid. From then on pass it whenever [`looks`](Self::looks) says so.
     #[inline]
     pub fn observe(&mut self, z: Row<'_>, frozen_loss: Option<f64>) -> bool {
+        self.observe_imputed(z, frozen_loss, &[])
+    }
+
+    /// The same for a row some of whose coordinates (ascending) were missing and filled in from rows before: their values are not looked
+    /// at, only that they were missing. The frozen loss must not depend on what was filled in either; give it for the row with a fixed
+    /// number in these places.
+    #[inline]
+    pub fn observe_imputed(&mut self, z: Row<'_>, frozen_loss: Option<f64>, imputed: &[u32]) -> bool {
         let look = self.looks();
         self.rows += 1;
         if look {
-            return self.look(z, frozen_loss);
+            return self.look(z, frozen_loss, imputed);
         }
         false
     }
@@ -224,16 +240,17 @@ impl OrderTest {
         self.rows += 1;
     }
 
-    fn look(&mut self, z: Row<'_>, frozen_loss: Option<f64>) -> bool {
+    fn look(&mut self, z: Row<'_>, frozen_loss: Option<f64>, imputed: &[u32]) -> bool {
         let t = self.rows - 1;
         let first_of_burst = t == self.burst.0;
-        let projected = self.project(z.x);
+        let projected = self.project(z.x, imputed);
         let quiet = self.alarm.is_none();
         for track in &mut self.tracks {
             let value = match track.score {
                 Score::Label => z.y,
                 Score::Weight => z.weight,
-                Score::Norm => z.x.norm_squared(),
+                Score::Norm if imputed.is_empty() => z.x.norm_squared(),
+                Score::Norm => observed(z.x, imputed).map(|(_, v)| v * v).sum(),
                 Score::Projection(k) => projected[k],
                 Score::FrozenLoss => match frozen_loss {
                     Some(loss) => loss,
@@ -284,7 +301,8 @@ impl OrderTest {
     fn burst_at(&self, t: u64) -> (u64, u64) {
         match self.options.sampling {
             Sampling::EveryRow => (0, u64::MAX),
-            Sampling::Bursts { length, period } => {
+            Sampling::Bursts { first, .. } if t < first => (0, first),
+            Sampling::Bursts { length, period, .. } => {
                 let burst = |k: u64| {
                     let start = k * period + mix(self.key ^ k) % (period - length + 1);
                     (start, start + length)
@@ -296,7 +314,7 @@ impl OrderTest {
     }
 
     /// ⟨v_k, x⟩ over at most 64 entries, spread evenly over the stored ones.
-    fn project(&self, x: Features<'_>) -> [f64; PROJECTIONS] {
+    fn project(&self, x: Features<'_>, imputed: &[u32]) -> [f64; PROJECTIONS] {
         let mut sum = [0.0; PROJECTIONS];
         if self.options.projections == 0 {
             return sum;
@@ -307,9 +325,11 @@ impl OrderTest {
                 Features::Dense(_) => k as u64,
                 Features::Sparse { index, .. } => index[k] as u64,
             };
-            let hash = mix(self.key ^ i);
+            // A value that was missing is a mark of its own.
+            let missing = !imputed.is_empty() && imputed.binary_search(&(i as u32)).is_ok();
+            let (hash, value) = if missing { (mix(!self.key ^ i), 1.0) } else { (mix(self.key ^ i), value[k]) };
             for (p, sum) in sum.iter_mut().enumerate() {
-                *sum += (hash >> (16 * p)) as i16 as f64 * value[k];
+                *sum += (hash >> (16 * p)) as i16 as f64 * value;
             }
         }
         sum
@@ -359,6 +379,29 @@ impl OrderTest {
     }
 }
 
+/// The entries of x that were not imputed.
+fn observed<'a>(x: Features<'a>, imputed: &'a [u32]) -> impl Iterator<Item = (usize, f64)> + 'a {
+    x.iter().filter(|(i, _)| imputed.binary_search(&(*i as u32)).is_err())
+}
+
+/// The lag at which the ranks of the sample, in the order in which it came, are most alike or most opposite. The rows that are tested come
+/// later, and given the sample in its order they are still in random order: so this choice keeps every bet fair.
+fn likely_period(sample: &[f64]) -> usize {
+    let n = sample.len();
+    let mut sorted: Vec<usize> = (0..n).collect();
+    sorted.sort_by(|&i, &j| sample[i].total_cmp(&sample[j]));
+    let mut rank = vec![0.0; n];
+    let mut from = 0;
+    // Equal values share their mean rank.
+    for tied in sorted.chunk_by(|&i, &j| sample[i] == sample[j]) {
+        let middle = from as f64 + 0.5 * (tied.len() - 1) as f64 - 0.5 * (n - 1) as f64;
+        tied.iter().for_each(|&i| rank[i] = middle);
+        from += tied.len();
+    }
+    let alike = |ell: usize| rank[ell.min(n)..].iter().zip(&rank).map(|(a, b)| a * b).sum::<f64>().abs();
+    (2..=LONGEST).map(|ell| (alike(ell), ell)).fold((0.0, 10), |best, next| if next.0 > best.0 { next } else { best }).1
+}
+
 impl Track {
     #[inline]
     fn observe(&mut self, value: f64, ties: &mut Random, first_of_burst: bool, row: u64, threshold: f64, m: usize) {
@@ -367,7 +410,8 @@ impl Track {
         let Some(test) = &mut self.test else {
             self.sample.push(value);
             if self.sample.len() >= m {
-                self.test = Some(Box::new((Ranks::new(std::mem::take(&mut self.sample)), Bettor::new())));
+                let ell = likely_period(&self.sample);
+                self.test = Some(Box::new((Ranks::new(std::mem::take(&mut self.sample)), Bettor::new(ell))));
             }
             return;
         };
@@ -375,8 +419,8 @@ impl Track {
         if first_of_burst {
             bettor.gap();
         }
-        let capital = bettor.bet(ranks.rank(value).p(ties.uniform()));
         self.tested += 1;
+        let capital = bettor.bet(ranks.rank(value).p(ties.uniform()));
         if capital.exceeds(self.best) {
             (self.best, self.best_row) = (capital, row);
             if self.crossed.is_none() && (capital.exponent > 0 || capital.number >= threshold) {

@@ -7,6 +7,7 @@
 //!   the five ε before each bet, for J = 10⁻⁴, 10⁻³, 10⁻², 10⁻¹: it sees drift, blocks and sorted files;
 //! - the *lag-1 bettor*: multiplies by 1 + 4h(p_{t-1} - ½)(p_t - ½), h ∈ {±0.1, ±0.5, ±0.9}: it sees neighbours that are alike
 //!   and neighbours that alternate;
+//! - the *period bettor*: the same with p_{t-ℓ} in place of p_{t-1}, for one lag ℓ that the rows before the first bet suggest;
 //! - the *bank*: does not bet (it is the jumper with J = 1) and hands its capital out to the others little by little, so that an
 //!   order that goes bad only after a billion good rows is still seen.
 //!
@@ -18,6 +19,10 @@ use rooco::{Error, Result};
 const EPSILON: [f64; 5] = [-1.0, -0.5, 0.0, 0.5, 1.0];
 const JUMP: [f64; 4] = [1e-4, 1e-3, 1e-2, 1e-1];
 const H: [f64; 6] = [-0.9, -0.5, -0.1, 0.1, 0.5, 0.9];
+/// The longest lag ℓ.
+pub(super) const LONGEST: usize = 48;
+/// p-values that are remembered: a power of two above the longest lag.
+const REMEMBERED: usize = 64;
 
 /// The bank pays out, and the scale is checked, every so many bets. A bet at most doubles the capital: no overflow in between.
 const TEND: u64 = 64;
@@ -48,22 +53,35 @@ pub(super) struct Bettor {
     /// `jumper[ε][J]`.
     jumper: [[f64; 4]; 5],
     lag: [f64; 6],
+    period: [f64; 6],
     bank: f64,
     exponent: i64,
-    /// p_{t-1} - ½, or 0 if there is no neighbour.
-    last: f64,
+    /// ℓ.
+    ell: usize,
+    /// The last p - ½, as a ring; 0 where the row was not looked at.
+    past: [f64; REMEMBERED],
     bets: u64,
 }
 
 impl Bettor {
-    pub fn new() -> Self {
-        // Half for the composite jumper, a fifth of it for each J (the bank is J = 1), and half for the lag-1 bettor.
-        Bettor { jumper: [[0.5 / 25.0; 4]; 5], lag: [0.5 / 6.0; 6], bank: 0.1, exponent: 0, last: 0.0, bets: 0 }
+    /// Nothing was bet yet. `ell` in 2..=[`LONGEST`] is the lag of the period bettor; it may depend on rows before the first bet only.
+    pub fn new(ell: usize) -> Self {
+        // Half for the composite jumper, a fifth of it for each J (the bank is J = 1), and a quarter for each of the lag bettors.
+        Bettor {
+            jumper: [[0.5 / 25.0; 4]; 5],
+            lag: [0.25 / 6.0; 6],
+            period: [0.25 / 6.0; 6],
+            bank: 0.1,
+            exponent: 0,
+            ell: ell.clamp(2, LONGEST),
+            past: [0.0; REMEMBERED],
+            bets: 0,
+        }
     }
 
-    /// The next p-value has no neighbour: the row before it was not looked at.
+    /// The next p-value has no neighbours: the rows before it were not looked at.
     pub fn gap(&mut self) {
-        self.last = 0.0;
+        self.past = [0.0; REMEMBERED];
     }
 
     /// Places the bets, then looks at p.
@@ -88,12 +106,16 @@ impl Bettor {
                 total[j] += row[j];
             }
         }
-        let uv = 4.0 * self.last * v;
-        for (c, h) in self.lag.iter_mut().zip(H) {
+        let now = self.bets as usize;
+        let uv = 4.0 * self.past[(now - 1) % REMEMBERED] * v;
+        let pv = 4.0 * self.past[(now + REMEMBERED - self.ell) % REMEMBERED] * v;
+        let mut lag = 0.0;
+        for ((c, q), h) in self.lag.iter_mut().zip(&mut self.period).zip(H) {
             *c *= 1.0 + h * uv;
+            *q *= 1.0 + h * pv;
+            lag += *c + *q;
         }
-        self.last = v;
-        let lag = (self.lag[0] + self.lag[1]) + (self.lag[2] + self.lag[3]) + (self.lag[4] + self.lag[5]);
+        self.past[now % REMEMBERED] = v;
         Capital { number: (total[0] + total[1]) + (total[2] + total[3]) + lag + self.bank, exponent: self.exponent }
     }
 
@@ -109,8 +131,8 @@ impl Bettor {
                 *c += pay * 0.5 / 20.0;
             }
         }
-        for c in &mut self.lag {
-            *c += pay * 0.5 / 6.0;
+        for c in self.lag.iter_mut().chain(&mut self.period) {
+            *c += pay * 0.25 / 6.0;
         }
         let total: f64 = self.all().sum();
         let scale = 2f64.powi(STEP as i32);
@@ -127,30 +149,32 @@ impl Bettor {
     }
 
     fn all(&self) -> impl Iterator<Item = f64> {
-        self.jumper.iter().flatten().chain(&self.lag).copied().chain([self.bank])
+        self.jumper.iter().flatten().chain(&self.lag).chain(&self.period).copied().chain([self.bank])
     }
 
     fn all_mut(&mut self) -> impl Iterator<Item = &mut f64> {
-        self.jumper.iter_mut().flatten().chain(&mut self.lag).chain([&mut self.bank])
+        self.jumper.iter_mut().flatten().chain(&mut self.lag).chain(&mut self.period).chain([&mut self.bank])
     }
 
     pub fn save(&self) -> State {
         let mut s = State::default();
-        s.put_f64("capital", self.all().chain([self.last]).collect::<Vec<_>>());
-        s.put_u64("bets", [self.bets, self.exponent as u64]);
+        s.put_f64("capital", self.all().chain(self.past).collect::<Vec<_>>());
+        s.put_u64("bets", [self.bets, self.exponent as u64, self.ell as u64]);
         s
     }
 
     pub fn load(state: &State) -> Result<Self> {
-        let mut bettor = Self::new();
+        let mut bettor = Self::new(2);
         let capital = state.f64("capital")?;
-        let expected = bettor.all().count() + 1;
-        let ([bets, exponent], true) = (state.u64("bets")?, capital.len() == expected) else {
+        let players = bettor.all().count();
+        let expected = players + REMEMBERED;
+        let ([bets, exponent, ell], true) = (state.u64("bets")?, capital.len() == expected) else {
             return Err(Error::Dimension { what: "the saved capital of the order test".into(), expected, found: capital.len() });
         };
-        bettor.all_mut().chain([]).zip(capital).for_each(|(c, &saved)| *c = saved);
-        bettor.last = capital[expected - 1];
+        bettor.all_mut().zip(capital).for_each(|(c, &saved)| *c = saved);
+        bettor.past.copy_from_slice(&capital[players..]);
         (bettor.bets, bettor.exponent) = (*bets, *exponent as i64);
+        bettor.ell = (*ell as usize).clamp(2, LONGEST);
         Ok(bettor)
     }
 }
@@ -165,7 +189,7 @@ mod tests {
     #[test]
     fn every_bet_is_fair() {
         let mut random = Random::new(1, Purpose::Test);
-        let mut bettor = Bettor::new();
+        let mut bettor = Bettor::new(10);
         let mut before = 1.0;
         for t in 0..2000u64 {
             let after = [0.25, 0.75].map(|p| bettor.clone().bet(p).number);
@@ -180,14 +204,14 @@ mod tests {
 
     #[test]
     fn no_evidence_overflows_and_none_is_forgotten() {
-        let mut bettor = Bettor::new();
+        let mut bettor = Bettor::new(10);
         let mut capital = Capital { number: 1.0, exponent: 0 };
         for t in 0..100_000 {
             capital = bettor.bet((t % 2) as f64);
             assert!(capital.number.is_finite() && capital.number > 0.0);
         }
         // Mostly the player h = -0.9, which multiplies by 1.9 each time.
-        let exact = (1.0f64 / 12.0).log10() + 99_999.0 * 1.9f64.log10();
+        let exact = (1.0f64 / 24.0).log10() + 99_999.0 * 1.9f64.log10();
         assert!((capital.log10() - exact).abs() < 0.1, "{} {exact}", capital.log10());
         // Then the order turns random: the capital falls, but stays a number.
         let mut random = Random::new(2, Purpose::Test);
@@ -202,7 +226,7 @@ mod tests {
     #[test]
     fn bad_order_is_seen_after_a_long_good_one() {
         let mut random = Random::new(3, Purpose::Test);
-        let mut bettor = Bettor::new();
+        let mut bettor = Bettor::new(10);
         for _ in 0..1_000_000 {
             bettor.bet(random.uniform());
         }

@@ -51,8 +51,53 @@ impl ScoreReport {
     }
 }
 
+/// What may be said of the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrderVerdict {
+    /// It is not random, at level α.
+    NotRandom,
+    /// So many rows were tested, and nothing speaks against a random order. No proof of one: see [`OrderReport::BLIND`].
+    NothingAgainst,
+    /// No row was tested: nothing can be said.
+    TooFew,
+}
+
+impl OrderVerdict {
+    /// A word for JSON: `not_random`, `nothing_against`, `too_few`.
+    pub fn name(self) -> &'static str {
+        match self {
+            OrderVerdict::NotRandom => "not_random",
+            OrderVerdict::NothingAgainst => "nothing_against",
+            OrderVerdict::TooFew => "too_few",
+        }
+    }
+
+    /// True, false, or nothing to say.
+    pub fn random(self) -> Option<bool> {
+        match self {
+            OrderVerdict::NotRandom => Some(false),
+            OrderVerdict::NothingAgainst => Some(true),
+            OrderVerdict::TooFew => None,
+        }
+    }
+}
+
 impl OrderReport {
-    /// True if nothing speaks against a random order at level α. It is no proof of one.
+    /// What the test cannot see.
+    pub const BLIND: &str =
+        "not tested: rows that come again later in the same order, periods of more than 48 rows, very slow change";
+
+    /// One of three.
+    pub fn verdict(&self) -> OrderVerdict {
+        match (self.alarm_score(), self.scores.iter().any(|s| s.tested > 0)) {
+            (Some(_), _) => OrderVerdict::NotRandom,
+            (None, true) => OrderVerdict::NothingAgainst,
+            (None, false) => OrderVerdict::TooFew,
+        }
+    }
+
+    /// True if nothing speaks against a random order at level α, be it because there were too few rows: see
+    /// [`verdict`](Self::verdict). It is no proof of one.
     pub fn random_order(&self) -> bool {
         self.alarm_score().is_none()
     }
@@ -100,10 +145,11 @@ impl fmt::Display for OrderReport {
         match self.strongest() {
             Some(s) if self.scores.iter().any(|s| s.tested > 0) => write!(
                 f,
-                "{rows} rows: nothing speaks against a random order (largest evidence {} on {}, an alarm needs {})",
+                "{rows} rows: nothing speaks against a random order (largest evidence {} on {}, an alarm needs {}; {})",
                 odds(s.evidence),
                 s.score,
-                odds((self.scores.len() as f64 / self.alpha).log10())
+                odds((self.scores.len() as f64 / self.alpha).log10()),
+                Self::BLIND
             ),
             _ => write!(f, "{rows} rows: too few to say whether the order is random"),
         }

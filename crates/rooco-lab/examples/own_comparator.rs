@@ -1,4 +1,4 @@
-//! An algorithm of one's own, compared with the library's in the lab: `cargo run --release -p rooco-lab --example own_algorithm`.
+//! An algorithm of one's own, compared with the library's in the lab: `cargo run --release -p rooco-lab --example own_comparator`.
 //!
 //! The algorithm is SGD with momentum, playing the iterate. A rule says where it plays and what a gradient does to it; the lab
 //! does the rest: random orders, means with standard errors, the report.
@@ -46,9 +46,9 @@ fn main() -> rooco::Result<()> {
         let rule = Momentum { eta: 1.0 / p.beta(), w: p.w1.clone(), v: vec![0.0; p.w1.len()] };
         Ok(Box::new(Comparator::new(rule, p.problem.loss().clone(), p.domain())?))
     }));
-    let folder = std::env::temp_dir().join("rooco-own-algorithm");
+    let folder = std::env::temp_dir().join("rooco-own-comparator");
     let _ = std::fs::remove_dir_all(&folder);
-    let results = run::run(&experiment, &folder, &run::Options::default(), &|_| {})?.expect("nothing stops it early");
+    let results = run::run(&experiment, &folder, &run::RunOptions::default(), &|_| {})?.expect("nothing stops it early");
     for c in &results.cells {
         println!("{:<18} T = {:<6} {:<20} {:>9.3} ± {:.3}", c.problem, c.t, c.algorithm, c.regret().mean, c.regret().se);
     }

@@ -1,0 +1,239 @@
+//! A sentence that the program prints is a claim: each of these was false once.
+
+use super::common::*;
+use rooco::rng::{Purpose, Random};
+use std::fmt::Write;
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text.lines().last().unwrap()).unwrap()
+}
+
+/// y = 1 + x1 - x2 + noise, as CSV; `change` may spoil a line.
+fn table(rows: usize, seed: u64, mut change: impl FnMut(usize, &mut [f64; 3])) -> String {
+    let mut random = Random::new(seed, Purpose::Test);
+    let mut text = "y,x1,x2\n".to_owned();
+    for t in 0..rows {
+        let (a, b) = (random.normal().clamp(-3.0, 3.0), random.normal().clamp(-3.0, 3.0));
+        let mut line = [1.0 + a - b + 0.1 * random.normal(), a, b];
+        change(t, &mut line);
+        let _ = writeln!(text, "{},{},{}", line[0], line[1], line[2]);
+    }
+    text
+}
+
+/// 1: G is not given, and one late row breaks it: the bound is withdrawn, and the first row beyond it is named.
+#[test]
+fn a_late_outlier_withdraws_the_bound() {
+    let dir = tempfile::tempdir().unwrap();
+    let d = dir.path();
+    write(d, "late.csv", &table(3000, 1, |t, line| line[0] = if t == 2500 { 1e4 } else { line[0] }));
+    let args = ["fit", "late.csv", "--target", "y", "--algorithm", "reservoir-sgd", "--domain", "ball:3", "--json", "--quiet"];
+    let fit = json(&ok(d, &[&args[..], &["--beta", "20", "--lambda", "0.5"]].concat()));
+    assert_eq!(fit["constants"]["beta"]["source"], "given");
+    assert_eq!(fit["constants"]["g"]["source"], "from the first 1000 rows");
+    assert_eq!((&fit["promise"]["kind"], &fit["promise"]["is_guarantee"]), (&"blocked".into(), &false.into()));
+    let violation = fit["violations"][0].as_str().unwrap();
+    assert!(violation.contains("1 of 3000 rows go beyond G") && violation.contains("row 2501"), "{violation}");
+    // G can be given, and every row is compared with it.
+    let given = json(&ok(d, &[&args[..], &["--beta", "20", "--lambda", "0.5", "--gradient-bound", "1e6"]].concat()));
+    assert_eq!((&given["constants"]["g"]["source"], &given["promise"]["is_guarantee"]), (&"given".into(), &true.into()));
+    let low = json(&ok(d, &[&args[..], &["--beta", "20", "--lambda", "0.5", "--gradient-bound", "1"]].concat()));
+    assert_eq!(low["promise"]["kind"], "blocked");
+}
+
+/// 2: other targets are other rows, however many there are and whatever they weigh; so are values imputed in another pass.
+#[test]
+fn a_regret_certificate_is_for_the_rows_that_were_learned_from() {
+    let dir = tempfile::tempdir().unwrap();
+    let d = dir.path();
+    write(d, "a.csv", &table(2000, 1, |_, _| ()));
+    write(d, "b.csv", &table(2000, 1, |_, line| line[0] = -line[0]));
+    ok(d, &["fit", "a.csv", "--target", "y", "--model", "m", "--quiet"]);
+    let same = json(&ok(d, &["audit", "--model", "m", "a.csv", "--json"]));
+    assert!(same["regret"].is_number(), "{same}");
+    let other = run(d, &["audit", "--model", "m", "b.csv", "--json"]);
+    let other = json(&String::from_utf8(other.stdout).unwrap());
+    assert!(other["regret"].is_null() && other["why_no_regret"].as_str().unwrap().contains("checksums differ"), "{other}");
+    // Missing values: the means of the first pass were not those of the second.
+    let gaps = table(2000, 2, |t, line| line[1] = if t % 3 == 0 { f64::NAN } else { line[1] }).replace("NaN", "");
+    write(d, "gaps.csv", &gaps);
+    ok(d, &["fit", "gaps.csv", "--target", "y", "--missing", "mean", "--model", "g", "--quiet"]);
+    let imputed = run(d, &["audit", "--model", "g", "gaps.csv", "--json"]);
+    let imputed = json(&String::from_utf8(imputed.stdout).unwrap());
+    assert!(imputed["regret"].is_null() && imputed["why_no_regret"].as_str().unwrap().contains("imputed means"), "{imputed}");
+}
+
+fn sorted(text: &str) -> String {
+    let mut lines: Vec<&str> = text.lines().skip(1).collect();
+    let y = |l: &str| l.split(',').next().unwrap().parse::<f64>().unwrap();
+    lines.sort_by(|a, b| y(a).total_cmp(&y(b)));
+    format!("y,x1,x2\n{}\n", lines.join("\n"))
+}
+
+/// 3: sorted by target, a bound is refused with exit code 1; shuffled, it is given.
+#[test]
+fn a_guarantee_needs_a_random_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let d = dir.path();
+    write(d, "sorted.csv", &sorted(&table(8000, 1, |_, _| ())));
+    let args = ["fit", "sorted.csv", "--target", "y", "--guarantee", "--domain", "ball:4", "--quiet"];
+    let out = run(d, &args);
+    assert_eq!(out.status.code(), Some(1), "{out:?}");
+    let message = String::from_utf8(out.stderr).unwrap();
+    assert!(message.contains("random order") && message.contains("--shuffle"), "{message}");
+    let text = ok(d, &[&args[..], &["--shuffle"]].concat());
+    assert!(text.contains("Theorem 10") && text.contains("of the proved learner +"), "{text}");
+    // An algorithm by name keeps its model, and loses its bound.
+    let named = [
+        "fit",
+        "sorted.csv",
+        "--target",
+        "y",
+        "--algorithm",
+        "provable",
+        "--domain",
+        "ball:4",
+        "--quiet",
+        "--json",
+        "--model",
+        "m",
+    ];
+    let fit = run(d, &named);
+    assert_eq!(json(&String::from_utf8(fit.stdout).unwrap())["promise"]["kind"], "blocked");
+    // The alarm is in the model file.
+    let shown = ok(d, &["show", "m"]);
+    assert!(shown.contains("not in random order") && shown.contains("--shuffle"), "{shown}");
+}
+
+/// 6: what was given is called given, also where the rows say otherwise; and that they do is said.
+#[test]
+fn a_given_constant_stays_given_after_a_shuffle() {
+    let dir = tempfile::tempdir().unwrap();
+    let d = dir.path();
+    write(d, "t.csv", &table(3000, 1, |_, _| ()));
+    let args = [
+        "fit",
+        "t.csv",
+        "--target",
+        "y",
+        "--algorithm",
+        "reservoir-sgd",
+        "--domain",
+        "ball:3",
+        "--l2",
+        "0.2",
+        "--shuffle",
+        "--json",
+        "--quiet",
+    ];
+    let fit = json(&ok(d, &[&args[..], &["--beta", "0.4"]].concat()));
+    assert_eq!((&fit["constants"]["beta"]["source"], &fit["constants"]["beta"]["value"]), (&"given".into(), &0.4.into()));
+    assert_eq!(fit["constants"]["g"]["source"], "from all rows");
+    assert!(fit["violations"][0].as_str().unwrap().contains("beyond β"), "{fit}");
+    assert_eq!(fit["promise"]["kind"], "blocked");
+}
+
+/// 9: a bound for a million rows is not one for three thousand; and too few rows for the order test are too few to say.
+#[test]
+fn a_bound_for_more_rows_is_not_printed() {
+    let dir = tempfile::tempdir().unwrap();
+    let d = dir.path();
+    write(d, "t.csv", &table(3000, 1, |_, _| ()));
+    let args = [
+        "fit",
+        "t.csv",
+        "--target",
+        "y",
+        "--algorithm",
+        "reservoir-sgd",
+        "--domain",
+        "ball:3",
+        "--l2",
+        "0.2",
+        "--json",
+        "--quiet",
+    ];
+    let fit = json(&ok(
+        d,
+        &[&args[..], &["--horizon", "1000000", "--beta", "30", "--lambda", "0.2", "--gradient-bound", "200"]].concat(),
+    ));
+    let text = fit["promise"]["text"].as_str().unwrap();
+    assert!(fit["promise"]["kind"] == "blocked" && text.contains("1000000") && text.contains("3000"), "{fit}");
+    write(d, "few.csv", &table(20, 1, |_, _| ()));
+    let few = json(&ok(d, &["fit", "few.csv", "--target", "y", "--json", "--quiet"]));
+    assert!(few["order"]["random"].is_null() || few["order"]["random"] == true, "{few}");
+}
+
+/// 10: the holdout is the quality of the model that is written: the same figures as on those rows by `eval`, and bad where the model is.
+#[test]
+fn held_out_rows_are_scored_by_the_final_model() {
+    let dir = tempfile::tempdir().unwrap();
+    let d = dir.path();
+    // Two halves with opposite slopes: a model of the moment predicts each half well, the final one only the last.
+    write(d, "drift.csv", &table(6000, 1, |t, line| line[0] = if t < 3000 { 5.0 * line[1] } else { -5.0 * line[1] }));
+    let fit = json(&ok(d, &["fit", "drift.csv", "--target", "y", "--holdout", "0.3", "--json", "--quiet", "--model", "m"]));
+    let rmse = fit["holdout"]["rmse"].as_f64().unwrap();
+    let all = json(&ok(d, &["eval", "m", "drift.csv", "--json"]))["rmse"].as_f64().unwrap();
+    assert!((rmse / all - 1.0).abs() < 0.1, "holdout {rmse}, all rows {all}");
+    let progressive = (2.0 * fit["progressive_loss"].as_f64().unwrap()).sqrt();
+    assert!(rmse > 1.2 * progressive, "holdout {rmse}, progressive {progressive}");
+    // Another file, untouched by the run.
+    write(d, "test.csv", &table(500, 9, |_, line| line[0] = -5.0 * line[1]));
+    let tested = json(&ok(d, &["fit", "drift.csv", "--target", "y", "--test", "test.csv", "--json", "--quiet", "--model", "m"]));
+    let eval = json(&ok(d, &["eval", "m", "test.csv", "--json"]));
+    assert_eq!(tested["test"]["rmse"], eval["rmse"]);
+}
+
+/// 12: rows outside the training range are counted, `show` says that predictions are flat there, and that can be switched off.
+#[test]
+fn rows_outside_the_training_range_are_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let d = dir.path();
+    write(d, "t.csv", &table(3000, 1, |_, _| ()));
+    write(d, "far.csv", &table(100, 2, |_, line| *line = [1001.0, 1000.0, 0.0]));
+    ok(d, &["fit", "t.csv", "--target", "y", "--model", "m", "--quiet"]);
+    assert!(ok(d, &["show", "m"]).contains("flat outside the range"));
+    let flat = run(d, &["eval", "m", "far.csv"]);
+    assert!(String::from_utf8_lossy(&flat.stderr).contains("100 of 100 rows lie outside the range"), "{flat:?}");
+    let flat = json(&ok(d, &["eval", "m", "far.csv", "--json"]));
+    let linear = json(&ok(d, &["eval", "m", "far.csv", "--json", "--no-clamp"]));
+    assert_eq!(flat["clamped_rows"], 100);
+    assert!(linear["rmse"].as_f64().unwrap() < 0.1 * flat["rmse"].as_f64().unwrap(), "{flat} {linear}");
+    let audit = run(d, &["audit", "--model", "m", "far.csv"]);
+    assert!(String::from_utf8_lossy(&audit.stderr).contains("without limits"), "{audit:?}");
+}
+
+/// 14: a run that diverged is no success.
+#[test]
+fn a_diverging_run_is_not_a_success() {
+    let dir = tempfile::tempdir().unwrap();
+    let d = dir.path();
+    write(d, "t.csv", &table(3000, 1, |_, line| line[1] *= 100.0));
+    let out = run(
+        d,
+        &["fit", "t.csv", "--target", "y", "--algorithm", "ogd", "--lambda", "0.001", "--beta", "0.001", "--json", "--quiet"],
+    );
+    assert_eq!(out.status.code(), Some(1), "{out:?}");
+    assert!(String::from_utf8_lossy(&out.stderr).contains("diverged"), "{out:?}");
+    assert_eq!(json(&String::from_utf8(out.stdout).unwrap())["diverged"], true);
+}
+
+/// The same prediction for a row from `predict` and from `fit --predictions`, for every loss: by a model that no longer changes they agree
+/// in kind (a probability stays in 0..1, a score does not).
+#[test]
+fn fit_and_predict_write_the_same_kind_of_number() {
+    let dir = tempfile::tempdir().unwrap();
+    let d = dir.path();
+    write(d, "two.csv", &table(2000, 1, |_, line| line[0] = if line[1] > line[2] { 1.0 } else { -1.0 }));
+    for loss in ["logistic", "squared-hinge", "smoothed-hinge"] {
+        ok(d, &["fit", "two.csv", "--target", "y", "--loss", loss, "--model", "m", "--predictions", "p", "--quiet"]);
+        let during: Vec<f64> = std::fs::read_to_string(d.join("p")).unwrap().lines().map(|l| l.parse().unwrap()).collect();
+        let after: Vec<f64> = ok(d, &["predict", "m", "two.csv"]).lines().map(|l| l.parse().unwrap()).collect();
+        let in_range = |p: &[f64]| p.iter().all(|p| (0.0..=1.0).contains(p));
+        assert_eq!(in_range(&during), in_range(&after), "{loss}");
+        assert_eq!(in_range(&after), loss == "logistic", "{loss}");
+        // Late predictions are those of nearly the final model.
+        let far = during.iter().zip(&after).skip(1900).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(far < 0.2, "{loss}: {far}");
+    }
+}

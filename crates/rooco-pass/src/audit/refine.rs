@@ -1,0 +1,649 @@
+//! More passes over the same rows, each of which can make a certificate of a logistic or softmax model smaller.
+//!
+//! Pass k stands at a point v (the model at first), takes the Newton step s from it and adds up, for every row, the divergence of the dual
+//! gap at v (`certificate::entropy_term` has the statement and the proof), the loss at v + ts, and the gradient at v + s. So after
+//! each pass two things are known: min F is at least F(v) minus the dual gap, and F(w) exceeds it by at least F(w) - F(v + ts). When the
+//! two are close there is nothing left to gain; else the next pass stands at v + ts, a neighbour of the model at which the gap is
+//! smaller by far.
+//!
+//! Rows of negative weight are no obstacle if rows of the same x have a sum of weights that is not negative (a row and its twin, a row
+//! taken back): what counts is the curvature of the sum, and it does not see the label. Otherwise only models near by can be compared
+//! with: `certificate::signed_curvature`.
+
+use std::collections::HashMap;
+
+use super::metric::{Metric, TWICE, WHOLE_SPACE};
+use rooco::certificate::{certain, entropy_term, gap_with_error, signed_curvature};
+use rooco::domain::{Domain, Single};
+use rooco::gradient::Gradient;
+use rooco::kernel::{axpy, dot};
+use rooco::linalg::Symmetric;
+use rooco::loss::{Base, Correction, Loss, LossSpec};
+use rooco::point::Outputs;
+use rooco::sum::{Sum, SumVector, UNIT};
+use rooco::{Features, Result, Row};
+
+/// Passes after the first, at most.
+const MOST_PASSES: u32 = 8;
+/// Different x that are remembered to match rows of opposite weight; beyond, only models near by are compared with.
+const MOST_GROUPS: usize = 8_000_000;
+/// Models whose score differs by more than this on some row give other odds by a factor of thousands.
+/// The smaller one is for sums that fall without end in some direction, as those of corrected labels do where a category is rare.
+const NEAR: [f64; 2] = [8.0, 2.0];
+/// A probability may be lowered by this much of itself.
+const MOST_OFF: f64 = 1.0 - 1e-9;
+/// The shares of the Newton step that are tried; the first two are none and all.
+const SHARES: [f64; 6] = [0.0, 1.0, 0.5, 0.2, 0.05, 0.01];
+/// Score differences within which rows of negative weight are bounded.
+const RADII: [f64; 12] = [8.0, 6.0, 4.0, 3.0, 2.0, 1.5, 1.0, 0.7, 0.5, 0.3, 0.2, 0.1];
+
+/// A bound that was found.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    /// F(w) - min F is at most this.
+    pub gap: f64,
+    /// The set over which the minimum is taken.
+    pub against: String,
+    /// The same as numbers.
+    pub set: Set,
+}
+
+/// The models that a bound speaks about, beyond the domain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Set {
+    /// All of them: nothing below says otherwise.
+    pub everywhere: bool,
+    /// A point and r: those whose score differs from that of the point by at most r on every row.
+    pub near: Option<(Vec<f64>, f64)>,
+    /// Units s and a size: those with Σ(s_i·v_i)² ≤ size².
+    pub twice: Option<(Vec<f64>, f64)>,
+}
+
+impl Set {
+    /// All that was asked for.
+    pub(super) fn everything() -> Self {
+        Set { everywhere: true, near: None, twice: None }
+    }
+
+    /// A ball that was not asked for.
+    pub(super) fn ball(d: usize, radius: f64) -> Self {
+        Set { everywhere: false, near: None, twice: Some((vec![1.0; d], radius)) }
+    }
+}
+
+/// What the passes need to know of the first one.
+pub(super) struct Start {
+    pub spec: LossSpec,
+    pub domain: Box<dyn Domain>,
+    /// No domain was asked for.
+    pub free: bool,
+    pub w: Vec<f64>,
+    /// F(w), L2 included, and how wrong it can be.
+    pub value: f64,
+    pub value_error: f64,
+    /// ∇F(w), L2 included, and how wrong each coordinate can be.
+    pub gradient: Vec<f64>,
+    pub gradient_error: Vec<f64>,
+    pub curvature: Curved,
+    pub rows: u64,
+    pub negative: bool,
+}
+
+/// The mean Hessian at a point without L2, and the part of it that rows of negative weight take off.
+#[derive(Clone, Debug)]
+pub(super) struct Curved {
+    pub all: Symmetric,
+    pub negative: Option<Symmetric>,
+    /// The largest error of a score.
+    pub score_error: f64,
+}
+
+impl Curved {
+    /// Hessian sums to be filled.
+    pub fn new(d: usize) -> Self {
+        Curved { all: Symmetric::compensated(d), negative: None, score_error: 0.0 }
+    }
+
+    pub fn add(&mut self, loss: &dyn Loss, here: &Single, z: Row<'_>, score_error: f64) {
+        loss.minorant(here, z, 1.0, &mut self.all);
+        if z.weight < 0.0 {
+            let d = self.all.dim();
+            loss.minorant(here, z, -1.0, self.negative.get_or_insert_with(|| Symmetric::compensated(d)));
+        }
+        self.score_error = self.score_error.max(score_error);
+    }
+
+    pub fn resize(&mut self, d: usize) {
+        self.all.resize(d);
+        self.negative.iter_mut().for_each(|n| n.resize(d));
+    }
+
+    /// Sums become means.
+    pub fn settled(self, rows: u64) -> Self {
+        let mean = |a: Symmetric| {
+            let mut a = a.settled();
+            a.scale(1.0 / rows as f64);
+            a
+        };
+        Curved { all: mean(self.all), negative: self.negative.map(mean), ..self }
+    }
+
+    /// The metric of this Hessian with an L2 term.
+    pub fn metric(&self, l2: f64) -> Option<Metric> {
+        let mut h = self.all.clone();
+        h.add_identity(l2);
+        let amplified = |n: &Symmetric| {
+            let ratio = |i: usize| 1.0 + 2.0 * n.at(i, i) / h.at(i, i);
+            (0..h.dim()).map(ratio).fold(1.0, |a, b| if b >= a || b.is_nan() { b } else { a })
+        };
+        Metric::new(&h, self.negative.as_ref().map_or(1.0, amplified), self.score_error)
+    }
+}
+
+/// How wrong the computed ⟨w, x⟩ can be: `weight` is Σ|w_i·x_i|.
+pub(super) fn score_error(x: Features<'_>, weight: f64) -> f64 {
+    (x.values().len() as f64 + 8.0) * UNIT * weight
+}
+
+/// Σ|w_i·x_i|, the largest of the outputs.
+pub(super) fn score_weight(w: &[f64], x: Features<'_>, outputs: usize) -> f64 {
+    let mut most = 0.0f64;
+    for k in 0..outputs {
+        let sum: f64 = x.iter().map(|(i, v)| (w.get(i * outputs + k).copied().unwrap_or(0.0) * v).abs()).sum();
+        most = if sum >= most || sum.is_nan() { sum } else { most };
+    }
+    most
+}
+
+/// b: how often the curvature of the plain loss is in this row's. `None`: the loss is not of this kind.
+fn curvature_weight(spec: &LossSpec, z: Row<'_>) -> Option<f64> {
+    match (&spec.base, &spec.correction) {
+        (Base::Logistic, None | Some(Correction::LabelNoise { .. })) => Some(z.weight),
+        // Known positives are linear.
+        (Base::Logistic, Some(Correction::PositiveUnlabelled { share, .. })) => {
+            Some(if z.y > 0.0 { 0.0 } else { z.weight / (1.0 - share) })
+        }
+        (Base::Softmax { .. }, None | Some(Correction::RandomisedResponse { .. })) => Some(z.weight),
+        _ => None,
+    }
+}
+
+/// Sums of one pass.
+struct Pass {
+    rows: u64,
+    values: [Sum; SHARES.len()],
+    value_error: f64,
+    divergence: Sum,
+    divergence_error: f64,
+    /// Σ of the rows' slopes at v, moved to u'; and without the limit that no probability is negative.
+    rho: SumVector,
+    free: SumVector,
+    /// Σ of what that limit took off, in absolute values.
+    limited: f64,
+    /// Σ b·h·‖S⁻¹x‖·(log ratio + 2 ln 2), and the largest h·‖S⁻¹x‖/min u'.
+    absorb: f64,
+    absorb_most: f64,
+    /// The largest change of a score by the step.
+    farthest: f64,
+    /// The gradient and the Hessian at v + s.
+    ahead: SumVector,
+    ahead_error: Vec<f64>,
+    here: Single,
+    curved: Curved,
+}
+
+/// The passes.
+pub(super) struct Refiner {
+    start: Start,
+    loss: Box<dyn Loss>,
+    of_scores: Box<dyn Loss>,
+    outputs: usize,
+    metric: Metric,
+    /// The units of the set of models that are at most twice as large.
+    units: Metric,
+    /// θ at v.
+    theta: f64,
+    /// v, and the step from it; all zeros if this pass only looks at v.
+    at: Vec<f64>,
+    step: Vec<f64>,
+    pass: Pass,
+    passes: u32,
+    /// Σ b and Σ|b| by x; `None` if there are too many, or no row weighs negatively.
+    groups: Option<HashMap<u128, (f64, f64)>>,
+    /// Whether rows of equal x always have a sum of weights that is not negative; known after one more pass.
+    twins: Option<bool>,
+    /// The scores of the model and of v differ by at most this.
+    away: f64,
+    /// F(v) is at least this.
+    at_value: f64,
+    /// Points of the domain that were seen: how far their scores are from the model's at most, and F there at most.
+    seen: Vec<(Vec<f64>, f64, f64)>,
+    best: Option<Found>,
+    done: bool,
+}
+
+impl Refiner {
+    /// `None` if the loss is not of the kind, or if there is no curvature to take a step with.
+    pub fn new(start: Start) -> Result<Option<Self>> {
+        let (loss, of_scores) = (start.spec.without_l2()?, start.spec.of_scores()?);
+        if curvature_weight(&start.spec, Row::dense(&[], 0.0)).is_none() {
+            return Ok(None);
+        }
+        let Some(metric) = start.curvature.metric(start.spec.l2) else { return Ok(None) };
+        let value = start.value + start.value_error;
+        let mut refiner = Refiner {
+            at: start.w.clone(),
+            step: Vec::new(),
+            theta: 0.0,
+            units: metric.clone(),
+            pass: Pass::new(&[], &[]),
+            passes: 0,
+            groups: start.negative.then(HashMap::new),
+            twins: if start.negative { None } else { Some(true) },
+            away: 0.0,
+            at_value: start.value - start.value_error,
+            seen: vec![(start.w.clone(), 0.0, value)],
+            best: None,
+            done: false,
+            metric,
+            outputs: loss.outputs(),
+            loss,
+            of_scores,
+            start,
+        };
+        let (g, e) = (refiner.start.gradient.clone(), refiner.start.gradient_error.clone());
+        refiner.near(&g, &e);
+        refiner.aim(&g);
+        Ok(Some(refiner))
+    }
+
+    /// The next pass takes a step from `at`, where the gradient is g.
+    fn aim(&mut self, g: &[f64]) {
+        self.step = self.metric.step(g);
+        if !self.start.free {
+            let mut h = self.start.curvature.all.clone();
+            h.add_identity(self.start.spec.l2);
+            self.step = constrained(self.start.domain.as_ref(), &h, &self.at, g, &self.step);
+        }
+        self.done = self.done || self.step.iter().any(|s| !s.is_finite());
+        self.pass = Pass::new(&self.at, &self.step);
+    }
+
+    pub fn wants(&self) -> bool {
+        !self.done
+    }
+
+    /// F(w) - min F is at least this, where the minimum is over this set: a better point of it was seen.
+    pub fn at_least(&self, set: &Set) -> f64 {
+        let inside = |(v, away, _): &&(Vec<f64>, f64, f64)| {
+            set.near.as_ref().is_none_or(|(centre, r)| v == centre || (*centre == self.start.w && away <= r))
+                && set.twice.as_ref().is_none_or(|(units, most)| size(v, units) <= *most)
+        };
+        let lowest = self.seen.iter().filter(inside).map(|s| s.2).fold(f64::INFINITY, f64::min);
+        (self.start.value - self.start.value_error - lowest).max(0.0)
+    }
+
+    pub fn best(&self) -> Option<&Found> {
+        self.best.as_ref()
+    }
+
+    /// The share of negative weights in the curvature at the point looked at last, unless they have twins.
+    pub fn theta(&self) -> f64 {
+        if self.twins == Some(true) { 0.0 } else { self.theta }
+    }
+
+    /// The next row of the pass.
+    pub fn observe(&mut self, z: Row<'_>) {
+        self.pass.rows += 1;
+        let (k, x) = (self.outputs, z.x);
+        let b = curvature_weight(&self.start.spec, z).unwrap_or(f64::NAN);
+        if let Some(groups) = &mut self.groups {
+            let sums = groups.entry(key(x)).or_insert((0.0, 0.0));
+            (sums.0, sums.1) = (sums.0 + b, sums.1 + b.abs());
+            if groups.len() > MOST_GROUPS {
+                self.groups = None;
+                self.twins = Some(false);
+            }
+        }
+        let pass = &mut self.pass;
+        let off = score_error(x, score_weight(&self.at, x, k) + score_weight(&self.step, x, k));
+        pass.curved.add(self.loss.as_ref(), &pass.here, z, off);
+        let (mut p, mut a) = (vec![0.0; k], vec![0.0; k]);
+        scores(&self.at, x, &mut p);
+        scores(&self.step, x, &mut a);
+        let one = Row { x: Features::Dense(&[1.0]), ..z };
+        let mut size = 0.0f64;
+        let mut moved = vec![0.0; k];
+        let mut move_by = |share: f64| -> Vec<f64> {
+            moved.iter_mut().zip(p.iter().zip(&a)).for_each(|(m, (p, a))| *m = p + share * a);
+            moved.clone()
+        };
+        for (share, sum) in SHARES.iter().zip(&mut pass.values) {
+            let value = self.of_scores.value(&Outputs(&move_by(*share), k), one);
+            size = if value.abs() >= size || value.is_nan() { value.abs() } else { size };
+            sum.add(value);
+        }
+        let mut g = Gradient::new(k);
+        self.of_scores.gradient(&Outputs(&move_by(1.0), k), one, &mut g);
+        pass.ahead.add_x(&g.along_x, x);
+        for (i, v) in x.iter() {
+            (0..k).for_each(|o| pass.ahead_error[i * k + o] += 0.5 * (b * v).abs() * off);
+        }
+        g.clear();
+        self.of_scores.gradient(&Outputs(&p, k), one, &mut g);
+        let slope = g.along_x.iter().fold(0.0f64, |m, s| m.max(s.abs()));
+        pass.value_error += slope.max(b.abs()) * off + 8.0 * UNIT * size;
+        pass.farthest = a.iter().fold(pass.farthest, |m, a| if a.abs() >= m || a.is_nan() { a.abs() } else { m });
+
+        // u' = u + (diag(u) - uuᵀ)a.
+        let u = probabilities(&p);
+        let a: Vec<f64> = if k == 1 { vec![a[0], 0.0] } else { a };
+        let mut ratio: Vec<f64> = (0..u.len()).map(|i| (0..u.len()).map(|j| u[j] * (a[i] - a[j])).sum()).collect();
+        let mut change: Vec<f64> = u.iter().zip(&ratio).map(|(u, e)| u * e).collect();
+        let along = |change: &[f64]| g.along_x.iter().zip(change).map(|(s, c)| s + b * c).collect::<Vec<f64>>();
+        pass.free.add_x(&along(&change), x);
+        // No probability is negative. Any u' will do, and ρ is summed with the one that is used.
+        let least = ratio.iter().copied().fold(0.0, |a: f64, b| if b.is_nan() { f64::NEG_INFINITY } else { a.min(b) });
+        if least < -MOST_OFF {
+            let keep = if least.is_finite() { MOST_OFF / -least } else { 0.0 };
+            pass.limited += change.iter().map(|c| (b * c).abs() * (1.0 - keep) * (1.0 + 1e-12)).sum::<f64>();
+            change.iter_mut().chain(&mut ratio).for_each(|c| *c = if keep == 0.0 { 0.0 } else { *c * keep });
+        }
+        let logs = ratio.iter().fold(0.0f64, |m, e| m.max(e.ln_1p().abs()));
+        let divergence: f64 = u.iter().zip(&ratio).map(|(u, e)| u * entropy_term(*e)).sum();
+        let change_size: f64 = change.iter().map(|c| c.abs()).sum();
+        pass.divergence.add(b * divergence);
+        pass.divergence_error +=
+            b.abs() * (change_size * (off + 16.0 * UNIT * (1.0 + logs)) + 16.0 * UNIT * divergence) + 16.0 * UNIT * slope * logs;
+        pass.rho.add_x(&along(&change), x);
+        if k == 1 {
+            let h = u[0] * u[1];
+            let length = h * x.iter().map(|(i, v)| (v / self.metric.scale()[i]).powi(2)).sum::<f64>().sqrt();
+            pass.absorb += b.abs() * length * (logs + 1.4);
+            let least = u.iter().zip(&ratio).map(|(u, e)| u * (1.0 + e)).fold(f64::INFINITY, f64::min);
+            let most = if b == 0.0 { 0.0 } else { length / least };
+            pass.absorb_most = if most >= pass.absorb_most || most.is_nan() { most } else { pass.absorb_most };
+        }
+    }
+
+    /// The end of a pass.
+    pub fn finish(&mut self) {
+        if self.pass.rows != self.start.rows {
+            self.done = true;
+            return;
+        }
+        self.passes += 1;
+        if let Some(groups) = self.groups.take() {
+            // Weights are sums of decimal numbers: what is left of them at the twelfth digit is rounding.
+            self.twins = Some(groups.values().all(|(net, all)| *net >= -1e-12 * all));
+        }
+        let (t, l2) = (self.start.rows as f64, self.start.spec.l2);
+        let pass = std::mem::replace(&mut self.pass, Pass::new(&[], &[]));
+        let points: Vec<Vec<f64>> = SHARES
+            .iter()
+            .map(|share| {
+                let mut v = self.at.clone();
+                axpy(*share, &self.step, &mut v);
+                v
+            })
+            .collect();
+        let values: Vec<f64> = points.iter().zip(&pass.values).map(|(v, sum)| sum.value() / t + 0.5 * l2 * dot(v, v)).collect();
+        let value_error = (pass.value_error * (1.0 + t * UNIT) + 4.0 * UNIT * values[0].abs() * t) / t
+            + 8.0 * UNIT * l2 * dot(&self.at, &self.at);
+        let looked = self.step.iter().all(|s| *s == 0.0);
+        if !looked {
+            self.dual(&pass, values[0], value_error);
+        }
+        // The best share of the step that was tried, among the points of the domain.
+        let (free, domain) = (self.start.free, &self.start.domain);
+        let inside = |v: &[f64]| free || domain.distance(v) <= 1e-9 * (1.0 + dot(v, v).sqrt());
+        let allowed: Vec<usize> = (0..SHARES.len()).filter(|&i| values[i].is_finite() && inside(&points[i])).collect();
+        for &i in &allowed {
+            self.seen.push((points[i].clone(), self.away + SHARES[i] * pass.farthest, values[i] + value_error));
+        }
+        let Some(best) = allowed.into_iter().min_by(|&i, &j| values[i].total_cmp(&values[j])) else {
+            self.done = true;
+            return;
+        };
+        let tiny = 1e-11 * self.start.value.abs();
+        let share = |b: &Found| if b.set.everywhere { 1.2 } else { 1.1 };
+        let enough = self.best.as_ref().is_some_and(|b| b.gap <= share(b) * self.at_least(&b.set) + tiny);
+        let stuck = !looked && values[0] - values[best] <= 1e-14 * values[0].abs() && self.twins != Some(false);
+        if enough || stuck || self.passes >= MOST_PASSES || pass.farthest.is_nan() {
+            self.done = true;
+            return;
+        }
+        self.away += SHARES[best] * pass.farthest;
+        self.at.clone_from(&points[best]);
+        self.at_value = values[best] - value_error;
+        if best != 1 && !looked {
+            // The gradient and the Hessian there are not known: look.
+            self.step = vec![0.0; self.at.len()];
+            self.pass = Pass::new(&self.at, &self.step);
+            return;
+        }
+        let curvature = pass.curved.settled(self.start.rows);
+        let Some(metric) = curvature.metric(l2) else {
+            self.done = true;
+            return;
+        };
+        (self.metric, self.start.curvature) = (metric, curvature);
+        let mut g = pass.ahead.values();
+        let mut e = pass.ahead.errors(self.start.rows, 8.0);
+        g.iter_mut().for_each(|g| *g /= t);
+        e.iter_mut().zip(&pass.ahead_error).for_each(|(e, more)| *e = (*e + more) / t);
+        axpy(l2, &self.at, &mut g);
+        e.iter_mut().zip(&self.at).for_each(|(e, v)| *e += 4.0 * UNIT * l2 * v.abs());
+        self.near(&g, &e);
+        self.aim(&g);
+    }
+
+    /// ‖Sv‖ in the units of the first pass.
+    fn size(&self, v: &[f64]) -> f64 {
+        size(v, self.units.scale())
+    }
+
+    /// The set of models that are at most twice as large as the model.
+    fn twice(&self) -> (Vec<f64>, f64) {
+        (self.units.scale().to_vec(), 2.0 * self.size(&self.start.w))
+    }
+
+    /// The dual gap at v.
+    fn dual(&mut self, pass: &Pass, value: f64, value_error: f64) {
+        if self.twins != Some(true) {
+            return;
+        }
+        let (t, l2) = (self.start.rows as f64, self.start.spec.l2);
+        let mean = |sums: &SumVector| {
+            let mut rho = sums.values();
+            let mut error = sums.errors(self.start.rows, 8.0);
+            rho.iter_mut().for_each(|r| *r /= t);
+            axpy(l2, &self.at, &mut rho);
+            error.iter_mut().zip(&self.at).for_each(|(e, v)| *e = *e / t + 4.0 * UNIT * l2 * v.abs());
+            (rho, error)
+        };
+        let (rho, error) = mean(&pass.rho);
+        let plain = 1.0 + 2.0 * t * UNIT;
+        let divergence = (certain(pass.divergence.value()) * (1.0 + 8.0 * UNIT) + pass.divergence_error * plain) / t;
+        // F(w) - F(v) ≤ what the two sums differ by, and nothing if v is the model itself.
+        let moved = self.at != self.start.w;
+        let above = if moved { self.start.value - value + self.start.value_error + value_error } else { 0.0 };
+        let mut found = Vec::new();
+        let mut add = |linear: f64, against: String, set: Set| {
+            let gap = certain(above + divergence + certain(linear));
+            found.extend(gap.is_finite().then_some(Found { gap, against, set }));
+        };
+        if !self.start.free || l2 > 0.0 {
+            let e = dot(&error, &error).sqrt();
+            add(gap_with_error(self.start.domain.as_ref(), l2, &self.at, &rho, e), self.start.domain.name(), Set::everything());
+        }
+        if self.start.free && l2 == 0.0 {
+            let most = |rho: &[f64], e: &[f64]| rho.iter().zip(e).map(|(r, e)| r.abs() + e).collect::<Vec<f64>>();
+            let all = most(&rho, &error);
+            if let Some(least) = self.metric.positive() {
+                // What is left of ρ can be moved into the probabilities.
+                let omega = self.metric.size_of(&all) / least;
+                let linear = if pass.absorb_most * omega <= 0.5 { pass.absorb * plain / t * omega } else { f64::INFINITY };
+                add(linear, WHOLE_SPACE.into(), Set::everything());
+            }
+            if dot(&self.start.w, &self.start.w) > 0.0 {
+                let far = 2.0 * self.size(&self.start.w) + self.size(&self.at);
+                let twice = Set { everywhere: false, near: None, twice: Some(self.twice()) };
+                add(self.units.size_of(&all) * far, TWICE.into(), twice.clone());
+                // Within r of the model's score on every row, r + away of v's: what the limit took off costs its share of that.
+                let (free, e) = mean(&pass.free);
+                let left = self.units.size_of(&most(&free, &e)) * far;
+                for r in NEAR {
+                    let against = format!("{TWICE} with a score within {r} of its on every row,");
+                    let set = Set { near: Some((self.start.w.clone(), r)), ..twice.clone() };
+                    add(left + pass.limited * plain / t * (r + self.away), against, set);
+                }
+            }
+        }
+        found.into_iter().for_each(|f| offer(&mut self.best, f, self.start.value));
+    }
+
+    /// Models whose scores are near those of v, where the gradient is g and the Hessian that of the metric.
+    fn near(&mut self, g: &[f64], error: &[f64]) {
+        let Some(negative) = &self.start.curvature.negative else { return };
+        if self.twins == Some(true) {
+            return;
+        }
+        self.theta = self.metric.largest_relative(negative);
+        let Some(r) = RADII.into_iter().find(|r| signed_curvature(self.theta, *r) >= 0.35) else { return };
+        let decrement = self.metric.decrement(g, error);
+        let moved = self.at != self.start.w;
+        let above = if moved { self.start.value + self.start.value_error - self.at_value } else { 0.0 };
+        // With ε in the metric, c(r)H ≥ c(r)(H + ε) - ε: that costs ½ε times the square of how far a model can be, in units.
+        let (far, epsilon) = (2.0 * self.size(&self.start.w) + self.size(&self.at), self.metric.epsilon());
+        let rescaled = self.units.scale().iter().zip(self.metric.scale()).map(|(u, s)| s / u).fold(0.0, f64::max);
+        let cost = if epsilon == 0.0 { 0.0 } else { 0.5 * epsilon * (far * rescaled).powi(2) };
+        let gap = certain(above + 0.5 * decrement * decrement / signed_curvature(self.theta, r) + certain(cost));
+        let within = if self.start.free { String::new() } else { format!("{}, in ", self.start.domain.name()) };
+        let (centre, r, whose) = match r > self.away {
+            true => (&self.start.w, floor(r - self.away), "this one's"),
+            false => (&self.at, r, "a better model's near by"),
+        };
+        let mut against = format!("{within}the set of those whose score on every row is within {r} of {whose}");
+        if epsilon > 0.0 {
+            against += ", at most twice as large as this one, each weight in the unit of its feature,";
+        }
+        let set = Set { everywhere: false, near: Some((centre.clone(), r)), twice: (epsilon > 0.0).then(|| self.twice()) };
+        if gap.is_finite() {
+            offer(&mut self.best, Found { gap, against, set }, self.start.value);
+        }
+    }
+}
+
+/// √Σ(s_i·v_i)².
+fn size(v: &[f64], units: &[f64]) -> f64 {
+    v.iter().zip(units).map(|(v, s)| (v * s) * (v * s)).sum::<f64>().sqrt()
+}
+
+/// Two digits after the point, rounded down.
+fn floor(r: f64) -> f64 {
+    (100.0 * r).floor() / 100.0
+}
+
+/// Keeps the better of two bounds; one over all that was asked for is worth twice the gap, and what is next to nothing (a billionth of
+/// the mean loss) is not worth a smaller set.
+pub(super) fn offer(best: &mut Option<Found>, found: Found, value: f64) {
+    let nothing = 1e-9 * value.abs();
+    let better = match best {
+        None => true,
+        Some(old) => match (old.set.everywhere, found.set.everywhere) {
+            (true, false) => 2.0 * found.gap + nothing < old.gap,
+            (false, true) => found.gap <= 2.0 * old.gap + nothing,
+            _ => found.gap < old.gap,
+        },
+    };
+    if better {
+        *best = Some(found);
+    }
+}
+
+impl Pass {
+    fn new(at: &[f64], step: &[f64]) -> Self {
+        let d = at.len();
+        let ahead: Vec<f64> = at.iter().zip(step).map(|(v, s)| v + s).collect();
+        Pass {
+            rows: 0,
+            values: Default::default(),
+            value_error: 0.0,
+            divergence: Sum::default(),
+            divergence_error: 0.0,
+            rho: SumVector::zeros(d),
+            free: SumVector::zeros(d),
+            limited: 0.0,
+            absorb: 0.0,
+            absorb_most: 0.0,
+            farthest: 0.0,
+            ahead: SumVector::zeros(d),
+            ahead_error: vec![0.0; d],
+            here: Single(ahead),
+            curved: Curved::new(d),
+        }
+    }
+}
+
+/// One score an output.
+fn scores(w: &[f64], x: Features<'_>, out: &mut [f64]) {
+    let k = out.len();
+    if k == 1 {
+        out[0] = x.dot(w);
+        return;
+    }
+    for (i, v) in x.iter() {
+        out.iter_mut().enumerate().for_each(|(o, s)| *s += v * w.get(i * k + o).copied().unwrap_or(0.0));
+    }
+}
+
+/// Of the classes; of the two classes for one score.
+fn probabilities(scores: &[f64]) -> Vec<f64> {
+    let mut s: Vec<f64> = if scores.len() == 1 { vec![scores[0], 0.0] } else { scores.to_vec() };
+    let top = s.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    s.iter_mut().for_each(|s| *s = (*s - top).exp());
+    let sum: f64 = s.iter().sum();
+    s.iter_mut().for_each(|p| *p /= sum);
+    s
+}
+
+/// 128 bits of x: its stored non-zero numbers and where they are.
+fn key(x: Features<'_>) -> u128 {
+    let mix = |h: u64, v: u64| {
+        let h = (h ^ v).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let h = (h ^ (h >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        h ^ (h >> 29)
+    };
+    let (mut a, mut b) = (0x243f_6a88_85a3_08d3u64, 0x1319_8a2e_0370_7344u64);
+    for (i, v) in x.iter().filter(|(_, v)| *v != 0.0) {
+        a = mix(mix(a, i as u64), v.to_bits());
+        b = mix(mix(b.rotate_left(23), v.to_bits() ^ 0xa409_3822_299f_31d0), i as u64 + 1);
+    }
+    (a as u128) << 64 | b as u128
+}
+
+/// About the best step within W for the quadratic with this gradient and Hessian: any step is valid, a better one gives a smaller gap.
+fn constrained(domain: &dyn Domain, h: &Symmetric, at: &[f64], g: &[f64], newton: &[f64]) -> Vec<f64> {
+    let add = |v: &[f64], s: &[f64]| v.iter().zip(s).map(|(v, s)| v + s).collect::<Vec<f64>>();
+    let full = add(at, newton);
+    if domain.distance(&full) <= 1e-12 * (1.0 + dot(&full, &full).sqrt()) {
+        return newton.to_vec();
+    }
+    let smooth = h.extreme_eigenvalues().1;
+    if !(smooth > 0.0 && smooth.is_finite()) {
+        return newton.to_vec();
+    }
+    let (mut v, mut ahead, mut momentum) = (at.to_vec(), at.to_vec(), 1.0f64);
+    let mut slope = vec![0.0; at.len()];
+    for _ in 0..400 {
+        let off: Vec<f64> = ahead.iter().zip(at).map(|(a, b)| a - b).collect();
+        h.times(&off, &mut slope);
+        let mut next: Vec<f64> = ahead.iter().zip(&slope).zip(g).map(|((a, s), g)| a - (s + g) / smooth).collect();
+        domain.project(&mut next);
+        let after = 0.5 * (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt());
+        ahead = next.iter().zip(&v).map(|(n, v)| n + (momentum - 1.0) / after * (n - v)).collect();
+        (v, momentum) = (next, after);
+    }
+    v.iter().zip(at).map(|(v, a)| v - a).collect()
+}
