@@ -251,7 +251,8 @@ fn l2_finds_the_ridge_solution() {
     }
     // E x² = 1: w = 2/(1 + 0.5).
     let w = learner.model().weights[0];
-    assert!((w - 2.0 / 1.5).abs() < 0.04, "{w}");
+    // The mean of x² has a standard error of 0.0063, which moves w by 0.0028.
+    assert!((w - 2.0 / 1.5).abs() < 0.01, "{w}");
 }
 
 #[test]

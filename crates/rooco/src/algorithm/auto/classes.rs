@@ -294,11 +294,6 @@ impl AutoClasses {
         Stream { signed: self.signed, regression: false, quadratic: false, off: Off::default() }
     }
 
-    /// True if a block of negative rows was seen: see [`Auto::is_ordered`](super::Auto::is_ordered).
-    pub fn is_ordered(&self) -> bool {
-        self.scores.ordered
-    }
-
     fn fit_weight_unit(&mut self, s: f64) {
         let e = exponent_of(s);
         if self.t == 0 {
@@ -456,6 +451,10 @@ impl Learner for AutoClasses {
 
     fn rounds(&self) -> u64 {
         self.rows
+    }
+
+    fn is_ordered(&self) -> bool {
+        self.scores.ordered
     }
 
     fn set_max_features(&mut self, limit: usize) {

@@ -77,6 +77,7 @@ const RARE: f32 = 8.0;
 /// A row (x, y, s), s of either sign, goes through [`observe`](Learner::observe) like this (round.rs):
 ///
 /// ```text
+/// 0  centre          dense columns minus their mean: a change of coordinates, exact for every row    centre.rs
 /// 1  feature scale   N_i = fourth root of the mean fourth power of feature i's non-zero values       read.rs, scale.rs
 /// 2  play            the average, with weights p, of 8 (or 9) candidates: four AdaGrad iterates w[k]  read.rs, clock.rs
 ///                    and their running averages b[k] (weights ∝ t³, kept lazily); the ninth, below
@@ -84,17 +85,20 @@ const RARE: f32 = 8.0;
 ///    grid            if the largest step has won, the smallest lane becomes one with 3.2 times that   grid.rs
 /// 4  label           mean and spread of y (regressions)                                              label.rs
 /// 5  learn           G_i[k] += (g[k]x_i)²;  w_i[k] -= η[k]·f·g[k]x_i/(N_i·√G_i[k])                     learn.rs, feature.rs
+///    second order    d ≤ 256: P or M += |s|φ''·xxᵀ at the played prediction; now and then w from (P - M)w = r   second_order.rs, gram.rs
 /// ```
 ///
 /// Once a negative weight has been seen: candidates far worse than the best in absolute loss are not played (score.rs), two
-/// lanes shrink so that the order of a row and its partner does not matter (feature.rs), and while features are many only one
-/// x in eight is scored, and not learned from (holdout.rs). For d ≤ 256 and weights that are not negative a ninth candidate
-/// uses second-order information (second_order.rs); once it is the best it is played alone, and the others see one row in sixteen.
+/// lanes shrink so that the order of a row and its partner does not matter (feature.rs), while features are many only one
+/// x in eight is scored, and not learned from (holdout.rs), the ninth candidate is played alone if the step that made it gains more than noise
+/// would (second_order.rs), and the lanes leave blocks of negative rows out ([`is_ordered`](Learner::is_ordered), brake.rs).
+/// Without negative weights the ninth candidate is played alone once it is the best; while it is clearly so, the others see one row in sixteen.
 ///
 /// *Guarantee*: none of the paper's theorems covers this rule. Each lane is AdaGrad with its regret bound if all rows are
 /// convex; everything else is measured, see `docs/default.md`.
-/// *Invariance*: results do not depend on the unit of any feature, of the target of a regression, or of the weights.
-/// *Memory*: 64 bytes a feature. *Time*: O(number of non-zeros) a row, plus O(nnz²) while the ninth candidate lives.
+/// *Invariance*: results do not depend on the unit of any feature, of the target of a regression, or of the weights; nor on the zero of a dense
+/// column, if there is an intercept.
+/// *Memory*: 64 bytes a feature, and 16·d² for d ≤ 256. *Time*: O(number of non-zeros) a row, plus O(nnz²) for d ≤ 256.
 /// *Predictions* clamp every value to the range that training can have contained: see [`ClampedModel`].
 ///
 /// The intercept is an ordinary feature with value 1: append it to the rows.
@@ -174,8 +178,8 @@ impl<P: AutoLoss> Auto<P> {
     }
 
     /// Adds (l2/2)‖w‖² to every row's loss. A lane's weight is divided by 1 + n·l2·η when its feature is visited, n the rows since the last
-    /// visit and η its step there (an implicit step: stable for any l2). All weights are pulled, that of the intercept feature too; the
-    /// mean of the targets is not. The second-order candidate, which would need its own, is left out.
+    /// visit and η its step there (an implicit step: stable for any l2); the second-order candidate has it in its matrix. All weights are pulled,
+    /// that of the intercept feature too; the mean of the targets is not. Columns are not centred: the pull is on the weights of the data.
     pub fn with_l2(mut self, l2: f64) -> Result<Self> {
         if !(l2 >= 0.0 && l2.is_finite()) {
             return Err(Error::Constant { name: "l2", value: l2, must: "finite and not negative" });
@@ -236,12 +240,6 @@ impl<P: AutoLoss> Auto<P> {
     /// True if a negative weight has been seen, or the loss is composite.
     pub fn is_signed(&self) -> bool {
         self.signed
-    }
-
-    /// True if a block of negative rows was seen: the order of the stream is not random, which is what every quality of this learner rests on.
-    /// Shuffle the rows, or let removals come between the others.
-    pub fn is_ordered(&self) -> bool {
-        self.scores.ordered
     }
 
     /// The share of each candidate in the played point: four iterates, their four averages, the second-order one.
@@ -310,6 +308,10 @@ impl<P: AutoLoss> Learner for Auto<P> {
 
     fn rounds(&self) -> u64 {
         self.rows
+    }
+
+    fn is_ordered(&self) -> bool {
+        self.scores.ordered
     }
 
     fn set_max_features(&mut self, limit: usize) {

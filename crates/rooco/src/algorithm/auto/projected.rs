@@ -292,6 +292,10 @@ impl<P: AutoLoss> Learner for AutoProjected<P> {
         Some(self.learner.played())
     }
 
+    fn is_ordered(&self) -> bool {
+        self.learner.scores.ordered
+    }
+
     fn set_max_features(&mut self, limit: usize) {
         self.learner.max_features = limit;
     }

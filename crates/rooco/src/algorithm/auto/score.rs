@@ -333,3 +333,36 @@ impl Scores {
         self.signed[best] - self.signed[last] > REST * self.apart[best].sqrt()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_candidate_that_loses_more_is_left_at_the_stated_rate() {
+        let stream = Stream { signed: false, regression: false, quadratic: false, off: Off::default() };
+        let mut scores = Scores::new(Last::Absent);
+        let mut value = [1.0; CANDIDATES];
+        value[2] = 1.02;
+        for _ in 0..1000 {
+            scores.add(&RowLosses { value, size: value }, 1.0, stream);
+        }
+        // Linear discounts: 1000 rows count as 500. The rate is RATE a unit of loss.
+        let expected = (-0.1f64 * 0.02 * 500.0).exp();
+        assert!(((scores.p[2] / scores.p[0]) as f64 / expected - 1.0).abs() < 0.01, "{:?}", scores.p);
+    }
+
+    #[test]
+    fn the_second_order_candidate_is_vetoed_by_a_clearly_worse_score_only() {
+        let stream = Stream { signed: true, regression: false, quadratic: false, off: Off::default() };
+        for (last, alone) in [(1.0, true), (1.001, true), (1.5, false)] {
+            let mut scores = Scores::new(Last::Clear);
+            for t in 0..400 {
+                let mut value = [1.0 + 0.1 * (t % 2) as f64; CANDIDATES];
+                value[8] = last + if t % 3 == 0 { 0.1 } else { 0.0 };
+                scores.add(&RowLosses { value, size: value }, 1.0, stream);
+            }
+            assert_eq!(scores.p[8] == 1.0, alone, "{last}: {:?}", scores.p);
+        }
+    }
+}

@@ -419,3 +419,72 @@ fn subtract_product(a: &Gram, sign: f64, c: &[f64], g: &mut [f64]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Purpose, Random};
+
+    fn around(t: u64, signed: bool) -> Surroundings<'static> {
+        let (mean, quadratic, ordered, l2, off) = (0.0, true, false, 0.0, Off::default());
+        Surroundings { t, mean, quadratic, signed, ordered, off, l2, scale: &|_| 1.0, lanes: &|_| 0.0 }
+    }
+
+    /// n rows of least squares without noise, each also k times and taken back k times.
+    fn solved(d: usize, n: usize, k: f64, sparse: bool) -> (Vec<f64>, SecondOrder) {
+        let mut r = Random::new(d as u64, Purpose::Test);
+        let truth: Vec<f64> = (0..d).map(|_| r.normal()).collect();
+        let mut second = SecondOrder::new();
+        second.grow(d);
+        let index: Vec<u32> = (0..d as u32).collect();
+        for fold in 0..n {
+            let x: Vec<f64> = (0..d).map(|_| r.normal()).collect();
+            let y: f64 = x.iter().zip(&truth).map(|(x, w)| x * w).sum();
+            let x = if sparse { Features::Sparse { index: &index, value: &x } } else { Features::Dense(&x) };
+            for s in [1.0 + k, -k].into_iter().filter(|s| *s != 0.0) {
+                // Expanded at 0: slope -s·y, curvature s.
+                let fold = Some(fold % FOLDS);
+                second.add(x, &Expansion { net: s, size: s.abs(), slope: -s * y, curvature: s, at: 0.0, fold }, false);
+            }
+        }
+        assert!(second.solve(&around(n as u64, k > 0.0)));
+        (truth, second)
+    }
+
+    #[test]
+    fn finds_the_truth_behind_signed_rows_in_either_form() {
+        for d in [1, 3, 4, 9, 20, 37] {
+            for k in [0.0, 2.0] {
+                let n = 400 * d;
+                let ((truth, dense), (_, sparse)) = (solved(d, n, k, false), solved(d, n, k, true));
+                assert_eq!(dense.w, sparse.w);
+                // The ridge is one row's worth, a row of weight (1 + 2k + 2k²)/(1 + 2k) here: it pulls towards the lanes, which are at 0.
+                let pull = (1.0 + 2.0 * k + 2.0 * k * k) / (1.0 + 2.0 * k) / n as f64;
+                let size = truth.iter().map(|w| w * w).sum::<f64>().sqrt();
+                let off = dense.w.iter().zip(&truth).map(|(w, t)| (w - t).powi(2)).sum::<f64>().sqrt();
+                assert!(off < 1.5 * pull * size, "{d} {k}: {off} {size}");
+                assert!(off > 0.3 * pull * size, "{d} {k}: there is a ridge, {off} {size}");
+                assert!(dense.clear, "{d} {k}: a truth without noise is a clear step");
+            }
+        }
+    }
+
+    #[test]
+    fn noise_is_no_clear_step() {
+        let mut clear = 0;
+        for seed in 0..40 {
+            let (d, mut r) = (8, Random::new(seed, Purpose::Test));
+            let mut second = SecondOrder::new();
+            second.grow(d);
+            for t in 0..800 {
+                let x: Vec<f64> = (0..d).map(|_| r.normal()).collect();
+                let row = Expansion { net: 1.0, size: 1.0, slope: r.normal(), curvature: 1.0, at: 0.0, fold: Some(t % FOLDS) };
+                second.add(Features::Dense(&x), &row, false);
+            }
+            assert!(second.solve(&around(800, true)));
+            clear += second.clear as u32;
+        }
+        // The gain of noise is half of d, and twice that is asked for: rarely by chance.
+        assert!(clear <= 6, "{clear} of 40");
+    }
+}
