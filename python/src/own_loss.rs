@@ -46,7 +46,7 @@ pub fn own_loss<'py>(
     let loss =
         OwnLoss { value: move |p, y| call(&in_value, &value, p, y), slope: move |p, y| call(&in_slope, &slope, p, y), curvature };
     let mut pass =
-        |row: &mut (dyn FnMut(Row<'_>) -> Result<()> + Send)| Ok(rows.with_stream(py, None, |stream| each(stream, |z| row(z)))?);
+        |row: &mut (dyn FnMut(Row<'_>) -> Result<()> + Send)| Ok(rows.with_stream(py, None, |stream| each(stream, &mut *row))?);
     let done = learn_own::<_, Stop>(&mut pass, loss, curvature, features, &resolved);
     // The exception of the callback says more than the NaN that it led to.
     if let Ok(mut failed) = failed.lock()

@@ -22,7 +22,7 @@ pub fn shift_invert_pca<'py>(
     seed: u64,
 ) -> PyResult<Components<'py>> {
     let mut pass =
-        |row: &mut (dyn FnMut(Row<'_>) -> Result<()> + Send)| Ok(rows.with_stream(py, None, |stream| each(stream, |z| row(z)))?);
+        |row: &mut (dyn FnMut(Row<'_>) -> Result<()> + Send)| Ok(rows.with_stream(py, None, |stream| each(stream, &mut *row))?);
     let found = principal_components::<Stop>(&mut pass, components, passes, seed)?;
     let (k, d) = (found.components.len(), found.mean.len());
     let components = PyArray1::from_vec(py, found.components.concat()).reshape([k, d])?;

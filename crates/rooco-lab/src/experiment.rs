@@ -189,6 +189,7 @@ impl Experiment {
 /// The experiments that come with the program, by name.
 pub const SHIPPED: &[(&str, &str)] = &[
     ("burn-in", include_str!("../experiments/burn-in.toml")),
+    ("dimension", include_str!("../experiments/dimension.toml")),
     ("wrong-constants", include_str!("../experiments/wrong-constants.toml")),
     ("unknown-horizon", include_str!("../experiments/unknown-horizon.toml")),
     ("variance-reduction", include_str!("../experiments/variance-reduction.toml")),

@@ -209,7 +209,10 @@ mod tests {
             let truth = r.uniform() < q;
             let seen = truth ^ (r.uniform() < rho);
             for (class, weight) in [(seen, (1.0 - rho) / (1.0 - 2.0 * rho)), (!seen, -rho / (1.0 - 2.0 * rho))] {
-                (p.push(q), y.push(f64::from(u8::from(class))), w.push(weight), unit.push(i as u64));
+                p.push(q);
+                y.push(f64::from(u8::from(class)));
+                w.push(weight);
+                unit.push(i as u64);
             }
         }
         (p, y, w, unit)

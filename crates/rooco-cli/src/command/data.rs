@@ -116,7 +116,7 @@ impl DataArguments {
             Some("squared" | "huber") => TargetKind::Number,
             Some("softmax") => TargetKind::Classes,
             Some("logistic" | "squared-hinge" | "smoothed-hinge") => TargetKind::TwoClasses,
-            Some(other) => bail!("there is no loss `{other}`; choose one of {}", Base::NAMES),
+            Some(other) => bail!("there is no loss `{other}`; choose one of {}", Base::names()),
         };
         self.open(stream::ReadOptions { target_kind, ..self.options()? })
     }

@@ -145,7 +145,7 @@ pub struct Arguments {
 
 /// What the registry says of the losses.
 fn loss_help() -> String {
-    format!("The loss: {}. By default squared for a number, logistic for two classes, softmax for more", Base::NAMES)
+    format!("The loss: {}. By default squared for a number, logistic for two classes, softmax for more", Base::names())
 }
 
 /// What the registry says of the algorithms.

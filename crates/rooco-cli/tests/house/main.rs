@@ -3,6 +3,7 @@
 
 mod graph;
 mod source;
+mod toys;
 
 use std::path::Path;
 

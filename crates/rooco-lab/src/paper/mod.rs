@@ -5,6 +5,7 @@
 //! | `assumption-1` .. `assumption-3` | G, β and λ of the problems are what they are said to be | `steps` |
 //! | `lemma-1` | the bias of the played point is at most G(t-1)ε(t-1)/T | `stability` |
 //! | `lemma-2` | stability = generalisation | `stability` |
+//! | `iid-definitions` | the same for independent rows: on-average generalisation and average-replace-one stability | `stability` |
 //! | `lemma-3` | a step contracts in expectation | `steps` |
 //! | `lemma-4`, `lemma-9` | coupled sequences stay together; the recursion behind it | `coupled` |
 //! | `corollary-1`, `lemma-7` | stability rates of both algorithms (Definition 1) | `stability` |
@@ -13,6 +14,7 @@
 //! | `proof-gap` | the sentence of the proof of Lemma 7 that is wrong, and its repair | `sampling` |
 //! | `theorem-1`, `theorem-2`, `corollary-2` | regret | `regret` |
 //! | `lemma-10`, `lemma-11` | strong convexity | `steps` |
+//! | `garber` | the rates of Garber et al., which grow with d, beside ours | `regret` |
 //! | `sorted-order`, `replay-memory`, `beyond` | random order is needed; memory; theorems beyond the paper | `regret`, `sampling` |
 
 mod coupled;
@@ -214,6 +216,7 @@ const GROUPS: &[Group] = &[
     (&["assumption-3"], steps::strongly_convex),
     (&["lemma-1"], stability::bias),
     (&["lemma-2"], stability::stability_is_generalisation),
+    (&["iid-definitions"], stability::independent_rows),
     (&["lemma-3"], steps::contraction),
     (&["lemma-4", "lemma-9"], coupled::coupled_sequences),
     (&["corollary-1", "lemma-7"], stability::rates),
@@ -225,6 +228,7 @@ const GROUPS: &[Group] = &[
     (&["corollary-2"], regret::convex_sums),
     (&["lemma-10"], steps::strong_minus_smooth),
     (&["lemma-11"], steps::monotone),
+    (&["garber"], regret::dimension),
     (&["sorted-order"], regret::sorted_order),
     (&["replay-memory"], sampling::replay_memory),
 ];
@@ -236,6 +240,7 @@ const ORDER: &[&str] = &[
     "assumption-3",
     "lemma-1",
     "lemma-2",
+    "iid-definitions",
     "lemma-3",
     "lemma-4",
     "corollary-1",
@@ -250,6 +255,7 @@ const ORDER: &[&str] = &[
     "lemma-9",
     "lemma-10",
     "lemma-11",
+    "garber",
     "sorted-order",
     "replay-memory",
     "beyond",

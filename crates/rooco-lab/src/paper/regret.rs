@@ -138,6 +138,41 @@ pub fn convex_sums(m: &mut Maker<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Garber, Korcia and Levy's rates, which grow with d, beside what happens and beside Theorem 1, which do not. Their constants are not known to
+/// us: the rate is taken with constant 1, and the row says how much of it the regret is.
+pub fn dimension(m: &mut Maker<'_>) -> Result<()> {
+    let (t, orders) = m.amount((2_000u64, 20), (20_000, 60));
+    for (d, strong, convex) in
+        [(2, "p1 d=2 kappa=10", "convex d=2"), (10, "p1 d=10 kappa=10", "convex d=10"), (50, "p1 d=50 kappa=10", "convex d=50")]
+    {
+        for (kind, family, method) in [("strong", strong, "reservoir-sgd"), ("convex", convex, "convex-reservoir-sgd")] {
+            let id = format!("garber/{kind}/d={d}");
+            if !m.wants(&id) {
+                continue;
+            }
+            let p = m.problem(family, t)?;
+            let c = &p.known;
+            let (rate, ours, statement) = if kind == "strong" {
+                let statement = "strongly convex sums: regret of Algorithm 1 beside (dG²/λ³)·log T of Garber et al., constant 1 in place of theirs";
+                (known::garber_strongly_convex(c, d), theorem_1(c).value, statement)
+            } else {
+                let statement = "convex sums: regret of regularised Algorithm 1 beside d·T^(3/4) of Garber et al., constant 1 in place of theirs";
+                let alpha = corollary_alpha_reservoir(t);
+                (known::garber_convex(c, d), corollary_reservoir(c, &Regularised::around_any_point(c, alpha)).value, statement)
+            };
+            let r = regret(&p, method, m.seed(), orders)?;
+            m.push(
+                id,
+                ("Garber et al.", statement),
+                format!("{family}, T = {t}, {orders} orders, {:.3} ± {:.3}; the paper's bound {ours:.1}", r.mean, r.se),
+                r.mean + 3.0 * r.se,
+                rate,
+            );
+        }
+    }
+    Ok(())
+}
+
 /// Random order is needed.
 pub fn sorted_order(m: &mut Maker<'_>) -> Result<()> {
     let t = m.amount(10_000, 100_000);

@@ -4,8 +4,12 @@ use super::registry::no_bounds;
 use super::{Auto, AutoClasses, AutoClassesProjected, AutoLoss, AutoProjected, CorrectedFeatures, Entry, NONE};
 use crate::domain::Domain;
 use crate::error::Result;
+use crate::interval::Interval;
 use crate::learner::Learner;
-use crate::loss::{Base, Correction, Logistic, LossSpec, Squared, with_pointwise};
+use crate::loss::{
+    Base, Correction, Huber, Logistic, LossSpec, NoisyLabels, Pointwise, PositiveUnlabelled, Prediction, SmoothedHinge, Squared,
+    SquaredHinge, UsePointwise,
+};
 
 /// Its line in the registry.
 pub static ENTRY: Entry = Entry {
@@ -54,6 +58,63 @@ fn auto_loss(spec: &LossSpec) -> Result<Box<dyn AutoLoss>> {
     match (&spec.base, &spec.correction) {
         (Base::Squared, Some(Correction::FeatureNoise { variance })) => Ok(Box::new(CorrectedFeatures::noise(variance.clone())?)),
         (Base::Squared, Some(Correction::Missing { rates })) => Ok(Box::new(CorrectedFeatures::missing(rates.clone())?)),
-        _ => with_pointwise!(spec, loss => Ok(Box::new(loss))),
+        (Base::Logistic, _) => corrected(Logistic, spec),
+        (Base::SquaredHinge, _) => corrected(SquaredHinge, spec),
+        (Base::SmoothedHinge { gamma }, _) => corrected(SmoothedHinge::new(*gamma)?, spec),
+        (Base::Squared, None) => Ok(Box::new(Squared)),
+        (Base::Huber { delta }, None) => Ok(Box::new(Huber::new(*delta)?)),
+        // Any other loss of the registry: the default has nothing special for it.
+        _ => spec.with_pointwise(AsDefault { regression: spec.base.kind() == Prediction::Number }),
+    }
+}
+
+/// A loss whose labels may be corrected: then a row has two parts, and the default sees both.
+fn corrected<P: AutoLoss + 'static>(loss: P, spec: &LossSpec) -> Result<Box<dyn AutoLoss>> {
+    match &spec.correction {
+        None => Ok(Box::new(loss)),
+        Some(Correction::LabelNoise { plus, minus }) => Ok(Box::new(NoisyLabels::new(loss, *plus, *minus)?)),
+        Some(Correction::PositiveUnlabelled { prior, share }) => {
+            Ok(Box::new(PositiveUnlabelled::with_share(loss, *prior, *share)?))
+        }
+        Some(_) => Err(spec.mismatch()),
+    }
+}
+
+/// Makes any loss of the score one of the default learner.
+struct AsDefault {
+    regression: bool,
+}
+
+impl UsePointwise for AsDefault {
+    type Out = Box<dyn AutoLoss>;
+    fn with<P: Pointwise + 'static>(self, loss: P) -> Result<Self::Out> {
+        Ok(Box::new(Plain { loss, regression: self.regression }))
+    }
+}
+
+/// A loss of the score with nothing special for the default.
+struct Plain<P> {
+    loss: P,
+    regression: bool,
+}
+
+impl<P: Pointwise> Pointwise for Plain<P> {
+    fn value(&self, p: f64, y: f64) -> f64 {
+        self.loss.value(p, y)
+    }
+    fn slope(&self, p: f64, y: f64) -> f64 {
+        self.loss.slope(p, y)
+    }
+    fn curvature(&self, scores: Interval, y: f64) -> (f64, f64) {
+        self.loss.curvature(scores, y)
+    }
+    fn name(&self) -> String {
+        self.loss.name()
+    }
+}
+
+impl<P: Pointwise> AutoLoss for Plain<P> {
+    fn is_regression(&self) -> bool {
+        self.regression
     }
 }

@@ -5,7 +5,7 @@ use super::{
     theorem_1_sharp, theorem_2, theorem_2_new_proof, theorem_5, theorem_5_recursion, theorem_6, theorem_7a, theorem_7a_closed,
     theorem_7b, theorem_8a, theorem_8b, theorem_8c,
 };
-use crate::algorithm::FrozenSteps;
+use crate::step::FrozenSteps;
 
 /// What ran, with the choices that enter its bound.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -76,7 +76,7 @@ fn k_is_enough(k: f64, least: f64, name: &str) -> Condition {
 /// order of all T, so the sampling lemma holds word for word: E[g_t | past] = ∇F(w_t) of the whole F. Lemma F bounds Σ F(w_t) - F* of a worker,
 /// and F of a mean is at most the mean of F, twice. ∎
 pub fn theorem_12(c: &Constants, workers: u64, k: f64) -> ModelBound {
-    let n = if workers == 0 { 0 } else { c.horizon / workers };
+    let n = c.horizon.checked_div(workers).unwrap_or(0);
     let mut conditions = c.strongly_convex();
     conditions.extend([
         k_is_enough(k, c.lambda.value, "λ"),

@@ -1,7 +1,8 @@
-//! The losses by name, for the command line, model files and Python.
+//! A loss that is chosen at run time: a base of the registry, a correction, L2.
 
 use std::fmt;
 
+use super::registry::UsePointwise;
 use super::*;
 use crate::error::{Error, Result};
 
@@ -14,43 +15,6 @@ pub struct LossSpec {
     pub correction: Option<Correction>,
     /// (l2/2)‖w‖² is added to every row's loss.
     pub l2: f64,
-}
-
-/// What is predicted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Prediction {
-    /// A number.
-    Number,
-    /// One of two classes, y = ±1, by the sign of the score.
-    TwoClasses,
-    /// One of K classes, y = 0..K-1, by the largest score.
-    Classes,
-}
-
-/// The loss on clean data.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Base {
-    /// ½(p - y)².
-    Squared,
-    /// Squared near zero, linear beyond `delta`.
-    Huber {
-        /// Where it turns linear.
-        delta: f64,
-    },
-    /// log(1 + e^{-yp}), y = ±1.
-    Logistic,
-    /// ½max(0, 1 - yp)², y = ±1.
-    SquaredHinge,
-    /// The hinge with its kink rounded over a width `gamma`, y = ±1.
-    SmoothedHinge {
-        /// The width.
-        gamma: f64,
-    },
-    /// Log-loss over K classes, y = 0..K-1.
-    Softmax {
-        /// K.
-        classes: usize,
-    },
 }
 
 /// What the data suffer from, so that the loss can undo it on average. Corrected rows may be non-convex.
@@ -87,83 +51,6 @@ pub enum Correction {
     },
 }
 
-impl Base {
-    /// The names, with their numbers.
-    pub const NAMES: &str = "squared, huber[:delta], logistic, squared-hinge, smoothed-hinge[:gamma], softmax[:classes]";
-
-    /// The loss of that name, as [`Display`](fmt::Display) writes it; `classes` is for a softmax that does not say how many.
-    pub fn parse(text: &str, classes: usize) -> Result<Self> {
-        let (name, parameter) = match text.split_once(':') {
-            Some((name, value)) => (name, Some(value)),
-            None => (text, None),
-        };
-        let number = |default: f64| match parameter {
-            None => Ok(default),
-            Some(v) => v.parse().map_err(|_| Error::Option(format!("the loss `{text}` needs a number after the colon"))),
-        };
-        let base = match name {
-            "squared" => Base::Squared,
-            "huber" => Base::Huber { delta: number(1.0)? },
-            "logistic" => Base::Logistic,
-            "squared-hinge" => Base::SquaredHinge,
-            "smoothed-hinge" => Base::SmoothedHinge { gamma: number(1.0)? },
-            "softmax" => Base::Softmax { classes: number(classes as f64)? as usize },
-            _ => return Err(Error::Unknown { what: "loss", name: text.into(), known: Self::NAMES.into() }),
-        };
-        if parameter.is_some() && !matches!(base, Base::Huber { .. } | Base::SmoothedHinge { .. } | Base::Softmax { .. }) {
-            return Err(Error::Option(format!("the loss `{name}` takes no number")));
-        }
-        Ok(base)
-    }
-
-    /// What it predicts.
-    pub fn kind(&self) -> Prediction {
-        match self {
-            Base::Squared | Base::Huber { .. } => Prediction::Number,
-            Base::Logistic | Base::SquaredHinge | Base::SmoothedHinge { .. } => Prediction::TwoClasses,
-            Base::Softmax { .. } => Prediction::Classes,
-        }
-    }
-
-    /// Scores per row.
-    pub fn outputs(&self) -> usize {
-        if let Base::Softmax { classes } = self { *classes } else { 1 }
-    }
-
-    /// True if the score is a log-odds, so that probabilities can be given.
-    pub fn has_probabilities(&self) -> bool {
-        matches!(self, Base::Logistic | Base::Softmax { .. })
-    }
-
-    /// Turns scores into predictions, in place: the one rule that every interface uses. Numbers and the scores of hinge losses stay as they
-    /// are; the logistic loss gives the probability of the positive class, softmax that of each class.
-    pub fn predictions(&self, scores: &mut [f64]) {
-        match (self, &mut *scores) {
-            (Base::Logistic, [score]) => *score = 1.0 / (1.0 + (-*score).exp()),
-            (Base::Softmax { .. }, scores) => {
-                let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                scores.iter_mut().for_each(|s| *s = (*s - top).exp());
-                let sum: f64 = scores.iter().sum();
-                scores.iter_mut().for_each(|s| *s /= sum);
-            }
-            _ => {}
-        }
-    }
-}
-
-impl fmt::Display for Base {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Base::Squared => f.write_str("squared"),
-            Base::Huber { delta } => write!(f, "huber:{delta}"),
-            Base::Logistic => f.write_str("logistic"),
-            Base::SquaredHinge => f.write_str("squared-hinge"),
-            Base::SmoothedHinge { gamma } => write!(f, "smoothed-hinge:{gamma}"),
-            Base::Softmax { classes } => write!(f, "softmax:{classes}"),
-        }
-    }
-}
-
 /// `label-noise:0.3,0.1`: what [`Correction::parse`] reads back to the last bit.
 impl fmt::Display for Correction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -198,31 +85,15 @@ impl Correction {
     }
 }
 
-/// Calls `$use` with the pointwise loss that `$spec` names, corrected if its labels are.
-macro_rules! with_pointwise {
-    ($spec:expr, $loss:ident => $use:expr) => {
-        match $spec.base {
-            $crate::loss::Base::Squared => with_pointwise!(@corrected $spec, $crate::loss::Squared, $loss => $use),
-            $crate::loss::Base::Huber { delta } => with_pointwise!(@corrected $spec, $crate::loss::Huber::new(delta)?, $loss => $use),
-            $crate::loss::Base::Logistic => with_pointwise!(@corrected $spec, $crate::loss::Logistic, $loss => $use),
-            $crate::loss::Base::SquaredHinge => with_pointwise!(@corrected $spec, $crate::loss::SquaredHinge, $loss => $use),
-            $crate::loss::Base::SmoothedHinge { gamma } => with_pointwise!(@corrected $spec, $crate::loss::SmoothedHinge::new(gamma)?, $loss => $use),
-            $crate::loss::Base::Softmax { .. } => return Err($spec.mismatch()),
-        }
-    };
-    (@corrected $spec:expr, $inner:expr, $loss:ident => $use:expr) => {
-        match &$spec.correction {
-            None => { let $loss = $inner; $use }
-            Some($crate::loss::Correction::LabelNoise { plus, minus }) => { let $loss = $crate::loss::NoisyLabels::new($inner, *plus, *minus)?; $use }
-            Some($crate::loss::Correction::PositiveUnlabelled { prior, share }) => {
-                let $loss = $crate::loss::PositiveUnlabelled::with_share($inner, *prior, *share)?;
-                $use
-            }
-            Some(_) => return Err($spec.mismatch()),
-        }
-    };
+/// As the algorithms take it.
+struct AsLoss;
+
+impl UsePointwise for AsLoss {
+    type Out = Box<dyn Loss>;
+    fn with<P: Pointwise + 'static>(self, loss: P) -> Result<Self::Out> {
+        Ok(Box::new(Linear(loss)))
+    }
 }
-pub(crate) use with_pointwise;
 
 impl LossSpec {
     /// The plain loss.
@@ -255,7 +126,7 @@ impl LossSpec {
                 Box::new(ErrorsInVariables::new(Noise::Diagonal(variance.clone()))?)
             }
             (Base::Squared, Some(Correction::Missing { rates })) => Box::new(MissingAtRandom::with_rates(rates.clone(), 0.0)?),
-            _ => with_pointwise!(self, loss => Box::new(Linear(loss)) as Box<dyn Loss>),
+            _ => self.with_pointwise(AsLoss)?,
         })
     }
 
@@ -265,6 +136,18 @@ impl LossSpec {
         match self.correction {
             Some(Correction::FeatureNoise { .. } | Correction::Missing { .. }) => LossSpec::new(self.base).without_l2(),
             _ => self.without_l2(),
+        }
+    }
+
+    /// `u` with this loss of the score, corrected if its labels are.
+    pub(super) fn corrected<P: Pointwise + 'static, U: UsePointwise>(&self, loss: P, u: U) -> Result<U::Out> {
+        match &self.correction {
+            None => u.with(loss),
+            Some(Correction::LabelNoise { plus, minus }) => u.with(NoisyLabels::new(loss, *plus, *minus)?),
+            Some(Correction::PositiveUnlabelled { prior, share }) => {
+                u.with(PositiveUnlabelled::with_share(loss, *prior, *share)?)
+            }
+            Some(_) => Err(self.mismatch()),
         }
     }
 
@@ -281,7 +164,7 @@ impl LossSpec {
     pub fn name(&self) -> String {
         let mut name = match self.without_l2() {
             Ok(loss) => loss.name(),
-            Err(_) => format!("{:?}", self.base),
+            Err(_) => self.base.to_string(),
         };
         if self.l2 > 0.0 {
             name += &format!(" + {}/2·‖w‖²", self.l2);

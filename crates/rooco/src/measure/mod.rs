@@ -5,6 +5,7 @@
 //! | regret Σ f(w_t; z_t) - T·F* | the goal | [`regret`] |
 //! | stability E‖w_{m+1} - w_{m+1}^{(i)}‖ | Definition 1 and equation (2) | [`stability`] |
 //! | out-of-sample generalisation gap | equation (1) | [`generalisation`] |
+//! | on-average generalisation and average-replace-one stability, rows drawn independently | what these are modelled on | [`generalisation_iid`], [`replace_one`] |
 //! | bias of the gradient estimate E⟨∇F(w_t) - ĝ_t, w_t - w*⟩ | the error term of the convergence bound | [`bias`] |
 //!
 //! Expectations are over uniformly random orders and the learner's own draws. They are means over independent trials, each
@@ -13,6 +14,7 @@
 
 mod bias;
 mod generalisation;
+mod iid;
 mod regret;
 mod stability;
 
@@ -20,6 +22,7 @@ use std::fmt;
 
 pub use bias::{Estimator, bias};
 pub use generalisation::generalisation;
+pub use iid::{generalisation_iid, replace_one};
 pub use regret::{Regret, regret};
 pub use stability::{Stability, stability};
 
