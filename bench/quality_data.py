@@ -1,5 +1,7 @@
 """The ten data sets of the quality table, prepared alike for every learner.
 
+    bench/quality_data.py DATA DIR [SETS]      # DIR/NAME.train, DIR/NAME.test: what the example program `measure` reads
+
 Each set becomes a scipy CSR matrix with an intercept column of ones at the end, labels (±1 or a number), and a split of
 75/25 by numpy's default_rng(0).permutation (MNIST: its own test set). The training rows stay in the order of that permutation;
 other orders permute them again.
@@ -14,6 +16,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 REGRESSION = {"diamonds", "diamraw", "nycreg", "nycregraw"}
+GENERATED = ["rare", "heavy"]
 SETS = ["clickbait", "nyclate", "acs", "acsraw", "mnist", "flights", "diamonds", "diamraw", "nycreg", "nycregraw"]
 
 
@@ -48,6 +51,27 @@ def idx(path, header):
         return np.frombuffer(f.read(), dtype=np.uint8, offset=header)
 
 
+def generated(name):
+    """Two sets that ask for centring, or punish it.
+
+    rare: 1 % positives, ten raw columns whose offsets are 10 to 1000 times their spread. heavy: 60 columns, each zero in nine rows of
+    ten and log-normal (sigma 2) in the others.
+    """
+    rng = np.random.default_rng(15)
+    n = 266_667
+    if name == "rare":
+        x = rng.normal(size=(n, 10)) @ (np.eye(10) + 0.3 * rng.normal(size=(10, 10)))
+        x /= x.std(axis=0)
+        score = x @ rng.normal(size=10) * 0.8 - 6.4
+        x = 10 ** rng.uniform(-3, 3, size=10) * (x + 10 ** rng.uniform(1, 3, size=10) * rng.choice([-1, 1], size=10))
+    else:
+        n = 80_000
+        x = np.where(rng.random((n, 60)) < 0.1, np.exp(2 * rng.normal(size=(n, 60))), 0.0)
+        score = np.log1p(x) @ rng.normal(size=60) * 0.7 - 1.0
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-score)), 1.0, -1.0)
+    return sp.csr_matrix(x), y
+
+
 def load(name, data):
     """(x_train, y_train, x_test, y_test) of a set; x has an intercept column at the end."""
     data = pathlib.Path(data)
@@ -60,7 +84,9 @@ def load(name, data):
         (x, y), (x_test, y_test) = parts
         order = np.random.default_rng(0).permutation(len(y))
         return with_intercept(x[order]), y[order], with_intercept(x_test), y_test
-    if name == "clickbait":
+    if name in GENERATED:
+        x, y = generated(name)
+    elif name == "clickbait":
         x, y = svm(data / "clickbait.svm.gz")
     elif name == "nyclate":
         x, y = svm(data / "nycflights13-late.svm.gz")
@@ -134,3 +160,19 @@ def signed(kind, x, y, rng):
     order = rng.permutation(2 * n)
     x2 = sp.vstack([x, x], format="csr")
     return x2[order], y2[order], w2[order]
+
+
+def main():
+    import sys
+
+    data, work = sys.argv[1], pathlib.Path(sys.argv[2])
+    work.mkdir(parents=True, exist_ok=True)
+    for name in sys.argv[3].split(",") if len(sys.argv) > 3 else SETS + GENERATED + ["digits"]:
+        x, y, x_test, y_test = load(name, data)
+        write_prepared(work / f"{name}.train", x, y, np.ones(len(y)))
+        write_prepared(work / f"{name}.test", x_test, y_test, np.ones(len(y_test)))
+        print(name, x.shape, x.nnz // len(y), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -51,6 +51,12 @@ pub trait Learner: Save + Send {
         None
     }
 
+    /// True if the rows themselves have shown that their order is not random: negative ones came in a block. Quality rests on random order; a program
+    /// should say so.
+    fn is_ordered(&self) -> bool {
+        false
+    }
+
     /// Rows that name a feature at or beyond this are refused: memory follows the largest feature, and a typing error or malice must not
     /// take it all. [`MAX_FEATURES`](crate::MAX_FEATURES) unless set.
     fn set_max_features(&mut self, limit: usize);

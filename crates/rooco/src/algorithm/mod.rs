@@ -35,9 +35,11 @@ mod sgd_without_replacement;
 
 pub use crate::play::{tau, tau_prime};
 pub use crate::step::FrozenSteps;
+pub use auto::{
+    Auto, AutoClasses, AutoClassesProjected, AutoLoss, AutoProjected, ClampedModel, CorrectedFeatures, Eight, Quadratic,
+};
 #[doc(hidden)]
-pub use auto::Role;
-pub use auto::{Auto, AutoClasses, AutoClassesProjected, AutoLoss, AutoProjected, ClampedModel, CorrectedFeatures, Eight};
+pub use auto::{Part, Role};
 pub use convex::{
     Regulariser, constant_step_sgd, constant_step_sgd_from, constant_step_size, convex_reservoir_sgd, convex_reservoir_sgd_from,
     convex_sgd_without_replacement,

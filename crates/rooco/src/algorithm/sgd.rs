@@ -391,7 +391,8 @@ fn apply(w: &mut Weights, eta: f64, drawn: Drawn<'_>, fresh: On<'_>, past: On<'_
 /// Errs if the loss or the gradient is not finite, naming the number of the row that made it so.
 #[inline]
 pub(crate) fn check_finite(t: u64, z: Row<'_>, loss: f64, g: Option<&Gradient>) -> Result<()> {
-    if loss.is_finite() && g.is_none_or(Gradient::is_finite) { Ok(()) } else { Err(not_finite(t, z, loss)) }
+    let finite = loss.is_finite() && z.y.is_finite() && g.is_none_or(Gradient::is_finite);
+    if finite { Ok(()) } else { Err(not_finite(t, z, loss)) }
 }
 
 #[cold]

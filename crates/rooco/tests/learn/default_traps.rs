@@ -66,9 +66,9 @@ fn rows_without_an_intercept_feature_do_no_harm_to_the_second_order_candidate() 
     assert!(learner.shares()[8] == 1.0, "{:?}", learner.shares());
 }
 
-/// While the second-order candidate is played alone the lanes see one row in sixteen; the first negative weight drops it, and they go on alone.
+/// While the second-order candidate is played alone the lanes see one row in sixteen; a negative weight wakes them, and nothing is lost.
 #[test]
-fn a_late_negative_weight_finds_lanes_that_have_learned() {
+fn a_late_negative_weight_does_no_harm() {
     let (train, test) = generate_split(Kind::Dense, 12_000, 2000, 8, false, 5);
     let mut r = Random::new(2, Purpose::Test);
     let mut learner = Auto::new(Squared);
@@ -78,9 +78,8 @@ fn a_late_negative_weight_finds_lanes_that_have_learned() {
     for t in r.order(400) {
         learner.observe(train.row(t as usize).weighted(if t % 2 == 0 { 1.5 } else { -0.5 })).unwrap();
     }
-    assert_eq!(learner.shares()[8], 0.0);
     let after = held_out(&learner, &Squared, &test);
-    assert!(after < 1.1 * clean, "{after} {clean}");
+    assert!(after < 1.01 * clean, "{after} {clean}");
 }
 
 #[test]
@@ -252,7 +251,8 @@ fn l2_finds_the_ridge_solution() {
     }
     // E x² = 1: w = 2/(1 + 0.5).
     let w = learner.model().weights[0];
-    assert!((w - 2.0 / 1.5).abs() < 0.04, "{w}");
+    // The mean of x² has a standard error of 0.0063, which moves w by 0.0028.
+    assert!((w - 2.0 / 1.5).abs() < 0.01, "{w}");
 }
 
 #[test]

@@ -1,13 +1,15 @@
 //! The same rule for K classes.
 
+use super::brake::Brake;
 use super::clock::Clock;
 use super::feature::enlarge_unit;
 use super::grid::Grid;
 use super::model::{self, ClampedModel};
+use super::part::Off;
 use super::rounding::Noise;
 use super::saved::exactly;
 use super::scale::{Scale, exponent_of, power_of_two};
-use super::score::{RowLosses, Scores};
+use super::score::{Last, RowLosses, Scores, Stream};
 use super::{CANDIDATES, FLUSH, LANES, RARE, WARM_UP, holdout, vector};
 use crate::error::{Error, Result};
 use crate::learner::{Learner, Played, Save};
@@ -37,6 +39,7 @@ pub struct AutoClasses {
     clock: Clock,
     grid: Grid,
     scores: Scores,
+    brake: Brake,
     noise: Noise,
     weight_exponent: i32,
     l2: f64,
@@ -83,7 +86,8 @@ impl AutoClasses {
             cells: Vec::new(),
             clock: Clock::default(),
             grid: Grid::default(),
-            scores: Scores::new(false),
+            scores: Scores::new(Last::Absent),
+            brake: Brake::default(),
             noise: Noise::default(),
             weight_exponent: 0,
             l2: 0.0,
@@ -255,11 +259,7 @@ impl AutoClasses {
             part.copy_within(from * k..(from + 1) * k, to * k);
         }
         self.scratch.gradient.copy_within(from * k..(from + 1) * k, to * k);
-        for (from, to) in [(from, to), (LANES + from, LANES + to)] {
-            self.scores.signed[to] = self.scores.signed[from];
-            self.scores.absolute[to] = self.scores.absolute[from];
-        }
-        self.scores.reweigh(self.signed, false);
+        self.scores.copy_lane(from, to, self.stream());
     }
 
     /// Line 5: every lane's AdaGrad step.
@@ -288,6 +288,10 @@ impl AutoClasses {
             now.learn::<true>(&mut w[plain..], &mut squares[plain..], &mut b[plain..], &gradient[plain..], &length[plain..]);
             self.last[i] = self.clock.now;
         }
+    }
+
+    fn stream(&self) -> Stream {
+        Stream { signed: self.signed, regression: false, quadratic: false, off: Off::default() }
     }
 
     fn fit_weight_unit(&mut self, s: f64) {
@@ -399,6 +403,7 @@ impl Learner for AutoClasses {
             return Ok(Played { t: self.rows, loss: 0.0 });
         }
         self.signed |= s < 0.0;
+        let braked = self.brake.sees(s);
         let hold = self.signed && self.parts.1 == 0.0 && holdout::holds(self.t, self.seen);
         let held = hold && holdout::is_held_out(z.x);
         self.fit_weight_unit(s);
@@ -419,9 +424,15 @@ impl Learner for AutoClasses {
         if self.clock.advance(self.t) {
             self.last.iter_mut().for_each(|last| *last /= 2);
         }
+        let stream = self.stream();
+        if braked {
+            self.scores.ordered = true;
+            self.scores.reweigh(stream);
+            return Ok(Played { t: self.rows, loss });
+        }
         let row = self.losses(y, s_units as f32);
         if !hold || held {
-            self.scores.add(&row, s_units, self.signed, false);
+            self.scores.add(&row, s_units, stream);
         }
         self.move_grid();
         if !held {
@@ -442,6 +453,10 @@ impl Learner for AutoClasses {
         self.rows
     }
 
+    fn is_ordered(&self) -> bool {
+        self.scores.ordered
+    }
+
     fn set_max_features(&mut self, limit: usize) {
         self.max_features = limit;
     }
@@ -450,18 +465,13 @@ impl Learner for AutoClasses {
 impl Save for AutoClasses {
     fn save(&self) -> State {
         let mut s = State::of("auto for classes");
-        let signed = self.signed as u64;
         s.put_u64("rounds", [self.rows]);
-        s.put_u64(
-            "counts",
-            [self.k as u64, self.t, self.seen, signed, self.grid.next, self.scores.n, self.noise.0, self.clock.shift as u64],
-        );
-        s.put_u64("units", [self.weight_exponent as i64 as u64]);
-        s.put_f64("sums", [self.density, self.scores.weight, self.scores.weight_squared]);
-        s.put_f64("score.signed", self.scores.signed);
-        s.put_f64("score.absolute", *self.scores.absolute());
-        s.put_f32("score.p", self.scores.p);
-        s.put_f32("eta", self.grid.eta);
+        s.put_u64("counts", [self.k as u64, self.t, self.seen, self.signed as u64, self.noise.0, self.clock.shift as u64]);
+        s.put_u64("weight.exponent", [self.weight_exponent as i64 as u64]);
+        s.put_f64("density", [self.density]);
+        self.grid.save(&mut s);
+        self.scores.save(&mut s);
+        self.brake.save(&mut s);
         s.put_f32("cells", self.cells.clone());
         s.put_f32("scales", self.scales.iter().flat_map(|s| [s.fourth, s.count]).collect::<Vec<_>>());
         s.put_u32("units_of_features", self.scales.iter().map(|s| s.per_unit).collect::<Vec<_>>());
@@ -471,34 +481,24 @@ impl Save for AutoClasses {
 
     fn load(&mut self, s: &State) -> Result<()> {
         s.expect("auto for classes")?;
-        let counts = exactly("counts", s.u64("counts")?, 8)?;
+        let counts = exactly("counts", s.u64("counts")?, 6)?;
         exactly("classes", &vec![(); counts[0].min(1 << 20) as usize], self.k)?;
         let per_unit = s.u32("units_of_features")?;
         let n = per_unit.len();
         let scales = exactly("scales", s.f32("scales")?, 2 * n)?;
         let last = exactly("last", s.u32("last")?, n)?;
         let cells = exactly("cells", s.f32("cells")?, n * 12 * self.k)?;
-        let sums = exactly("sums", s.f64("sums")?, 3)?;
-        let units = exactly("units", s.u64("units")?, 1)?;
-        let mut scores = Scores::new(false);
-        scores.signed.copy_from_slice(exactly("score.signed", s.f64("score.signed")?, CANDIDATES)?);
-        scores.absolute.copy_from_slice(exactly("score.absolute", s.f64("score.absolute")?, CANDIDATES)?);
-        scores.kept_apart = counts[3] != 0;
-        scores.p.copy_from_slice(exactly("score.p", s.f32("score.p")?, CANDIDATES)?);
-        (scores.weight, scores.weight_squared, scores.n) = (sums[1], sums[2], counts[5]);
-        let mut eta = [0.0; LANES];
-        eta.copy_from_slice(exactly("eta", s.f32("eta")?, LANES)?);
+        let exponent = exactly("weight.exponent", s.u64("weight.exponent")?, 1)?[0] as i64 as i32;
+        let density = exactly("density", s.f64("density")?, 1)?[0];
+        let (grid, scores, brake) = (Grid::load(s)?, Scores::load(s)?, Brake::load(s)?);
         let rows = s.count("rounds")?;
 
         // Everything is there: from here on nothing can fail.
         (self.rows, self.t, self.seen, self.signed) = (rows, counts[1], counts[2], counts[3] != 0);
-        self.density = sums[0];
-        self.grid = Grid { eta, next: counts[4] };
-        self.noise = Noise(counts[6]);
-        let shift = (counts[7] as u32).min(63);
+        (self.grid, self.scores, self.brake) = (grid, scores, brake);
+        (self.density, self.weight_exponent, self.noise) = (density, exponent, Noise(counts[4]));
+        let shift = (counts[5] as u32).min(63);
         self.clock = Clock { shift, now: (self.t >> shift) as u32 };
-        self.scores = scores;
-        self.weight_exponent = units[0] as i64 as i32;
         self.scales =
             scales.chunks_exact(2).zip(per_unit).map(|(s, &e)| Scale { fourth: s[0], count: s[1], per_unit: e }).collect();
         self.last = last.iter().map(|&last| last.min(self.clock.now)).collect();

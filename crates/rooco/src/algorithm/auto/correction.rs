@@ -37,6 +37,17 @@ impl CorrectedFeatures {
         Ok(CorrectedFeatures { kind: Kind::Missing, numbers: rates })
     }
 
+    /// How far a value of feature i may go if v may go as far as `limit`.
+    pub(super) fn limit(&self, i: usize, limit: f64) -> f64 {
+        if self.kind == Kind::Missing { limit * (1.0 - self.number(i)) } else { limit }
+    }
+
+    /// Σσ²·w² over all features, for noise: what the row costs beside its square, whichever features it has.
+    pub(super) fn noise_of(&self, features: usize, weight: impl Fn(usize) -> f64) -> Option<f64> {
+        let sum = || self.numbers.iter().take(features).enumerate().map(|(i, d)| d * weight(i).powi(2)).sum();
+        (self.kind == Kind::Noise).then(sum)
+    }
+
     fn number(&self, i: usize) -> f64 {
         self.numbers.get(i).copied().unwrap_or(0.0)
     }

@@ -64,6 +64,22 @@ impl Feature {
         }
     }
 
+    /// The averages as of now, tick `now`: nothing has faded since.
+    pub fn settle(&mut self, gone: f32, now: u32) {
+        (self.b, self.last) = (self.candidates(gone).1.array(), now);
+    }
+
+    /// The values are relative to another centre from now on: N⁴ is `fourth`, in the units of the data, of so many rows, and the squared gradients
+    /// would have been `shrink` times what they are.
+    pub fn recentre(&mut self, fourth: f64, rows: u64, shrink: f64) {
+        let old = self.scale.exponent();
+        self.scale = Scale::of_moment(fourth, rows);
+        let by = (self.scale.exponent() - old).clamp(-120, 120);
+        let (w, squares) = (power_of_two(by), shrink * power_of_two(-2 * by));
+        self.w.iter_mut().chain(&mut self.b).for_each(|v| *v = (*v as f64 * w) as f32);
+        self.squares.iter_mut().for_each(|g| *g = (*g as f64 * squares) as f32);
+    }
+
     /// The iterates, and the averages as of now, if `gone` of the old average has faded since the last visit.
     #[inline(always)]
     pub fn candidates(&self, gone: f32) -> (Four, Four) {

@@ -1,6 +1,9 @@
 //! The four step sizes, and how the grid of them moves up.
 
 use super::LANES;
+use super::saved::exactly;
+use crate::error::Result;
+use crate::state::State;
 
 /// Steps 0.2·3.2^k: a factor of 33 between the smallest and the largest.
 const SMALLEST: f32 = 0.2;
@@ -24,6 +27,17 @@ impl Default for Grid {
 }
 
 impl Grid {
+    pub fn save(&self, s: &mut State) {
+        s.put_f32("grid.eta", self.eta);
+        s.put_u64("grid.next", [self.next]);
+    }
+
+    pub fn load(s: &State) -> Result<Self> {
+        let mut eta = [0.0; LANES];
+        eta.copy_from_slice(exactly("grid.eta", s.f32("grid.eta")?, LANES)?);
+        Ok(Grid { eta, next: s.count("grid.next")? })
+    }
+
     /// Heavy-tailed, collinear columns want larger steps than the grid has. If the largest step has won by round t, the
     /// smallest lane is to become a copy of it with 3.2 times the step. Returns (from, to).
     pub fn moves(&mut self, t: u64, share: impl Fn(usize) -> f32) -> Option<(usize, usize)> {

@@ -25,13 +25,26 @@ pub(super) fn holds(t: u64, features_seen: u64) -> bool {
     t >= FROM_ROUND && FEATURES_FACTOR * features_seen > t
 }
 
-/// Is this x held out? A hash of the set of (index, value) pairs: their order, y and the weight do not matter.
+/// Is this x held out?
 pub(super) fn is_held_out(x: Features<'_>) -> bool {
-    let sum = x
-        .iter()
-        .filter(|&(_, v)| v != 0.0)
-        .fold(0u64, |sum, (i, v)| sum.wrapping_add(mix(i as u64 ^ v.to_bits().rotate_left(20))));
-    mix(sum).is_multiple_of(ONE_IN)
+    hash(x).is_multiple_of(ONE_IN)
+}
+
+/// One of so many folds that all rows of this x fall in. Independent of [`is_held_out`].
+pub(super) fn fold(x: Features<'_>, folds: usize) -> usize {
+    // Quicker than `hash`: every signed row pays for it.
+    let pairs = x.iter().filter(|&(_, v)| v != 0.0);
+    let sum = pairs.fold(0u64, |sum, (i, v)| {
+        let z = (v.to_bits() ^ (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        sum.wrapping_add(z ^ (z >> 32))
+    });
+    (mix(sum) >> 32) as usize % folds
+}
+
+/// A hash of the set of (index, value) pairs: their order, y and the weight do not matter.
+fn hash(x: Features<'_>) -> u64 {
+    let pairs = x.iter().filter(|&(_, v)| v != 0.0);
+    mix(pairs.fold(0u64, |sum, (i, v)| sum.wrapping_add(mix(i as u64 ^ v.to_bits().rotate_left(20)))))
 }
 
 /// The finaliser of SplitMix64.

@@ -1,6 +1,9 @@
 //! The mean and the spread of the targets of a regression, so that neither their zero nor their unit matters.
 
+use super::saved::exactly;
 use super::scale::{exponent_of, power_of_two};
+use crate::error::Result;
+use crate::state::State;
 
 /// Welford's running mean and variance with weights |s|. Classification leaves it alone: mean 0, spread 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -16,6 +19,17 @@ pub(super) struct Label {
 }
 
 impl Label {
+    pub fn save(&self, s: &mut State) {
+        s.put_f64("label", [self.mean, self.squares, self.weight]);
+        s.put_u64("label.exponent", [self.exponent as i64 as u64]);
+    }
+
+    pub fn load(s: &State) -> Result<Self> {
+        let label = exactly("label", s.f64("label")?, 3)?;
+        let exponent = exactly("label.exponent", s.u64("label.exponent")?, 1)?[0] as i64 as i32;
+        Ok(Label { mean: label[0], squares: label[1], weight: label[2], exponent })
+    }
+
     /// Takes in a target.
     pub fn see(&mut self, y: f64, s: f64) {
         self.weight += s.abs();

@@ -2,13 +2,14 @@
 
 use super::feature::{Feature, Step};
 use super::four::Four;
-use super::loss::Bound;
+use super::loss::Quadratic;
 use super::pair::Pair;
-use super::read::Reading;
 use super::round::Slopes;
 use super::scale::{Scale, power_of_two};
+use super::score::Last;
+use super::second_order::{Expansion, FOLDS, Surroundings};
 use super::sizes::Sizes;
-use super::{Auto, AutoLoss, FLUSH, LANES, RARE, WARM_UP};
+use super::{Auto, AutoLoss, FLUSH, LANES, Part, RARE, WARM_UP, holdout};
 use crate::row::Row;
 
 impl<P: AutoLoss> Auto<P> {
@@ -18,7 +19,8 @@ impl<P: AutoLoss> Auto<P> {
         let t = self.t as f64;
         let spread = if self.loss.is_regression() { self.label.spread() } else { 1.0 };
         let per_unit = power_of_two(-self.label.exponent);
-        let f = spread * per_unit * (t * t / (self.density * (t + WARM_UP))).sqrt();
+        let warm_up = if self.off.has(Part::WarmUp) { 0.0 } else { WARM_UP };
+        let f = spread * per_unit * (t * t / (self.density * (t + warm_up))).sqrt();
         let zero = Four::splat(0.0);
         let gradient = match slope {
             // Two classes: the spread and the unit are 1.
@@ -37,7 +39,7 @@ impl<P: AutoLoss> Auto<P> {
         if self.loss.correction().is_some() {
             return self.step_all::<true, true, true>(s, &step);
         }
-        match (self.signed, self.l2 > 0.0) {
+        match (self.signed && !self.off.has(Part::Shrink), self.l2 > 0.0) {
             (false, false) => self.step_plain::<V>(&step),
             (false, true) => self.step_all::<false, true, false>(s, &step),
             (true, false) => self.step_all::<true, false, false>(s, &step),
@@ -93,36 +95,81 @@ impl<P: AutoLoss> Auto<P> {
         }
     }
 
-    /// The second-order candidate takes the row in, as the quadratic that bounds its loss.
+    /// The quadratic that the second-order candidate is to take for the row: the loss near the played prediction, `played` relative to the mean of the
+    /// targets. On signed rows of two classes not farther than [`FAR`] from `lanes`, the prediction without that candidate.
     #[inline(always)]
-    pub(super) fn learn_second_order(&mut self, z: Row<'_>, reading: &Reading, sizes: Sizes) {
+    pub(super) fn expand(&self, z: Row<'_>, s: f64, played: f64, lanes: Option<f64>, known: Option<Quadratic>) -> Expansion {
+        let mut at = played;
+        if let Some(lanes) = lanes {
+            at = at.clamp(lanes - FAR, lanes + FAR);
+        }
+        let there = match known {
+            Some(known) if at == played => known,
+            _ => self.loss.quadratic(at, z.y - self.label.mean).unwrap_or_default(),
+        };
+        let (net, size) = self.loss.masses(z.y);
+        // Only signed rows ask how noisy the gradient is.
+        let fold = self.signed.then(|| holdout::fold(z.x, FOLDS));
+        Expansion {
+            net: s * net,
+            size: s.abs() * size,
+            slope: s * there.slope,
+            curvature: s * there.curvature,
+            at: at + self.label.mean,
+            fold,
+        }
+    }
+
+    /// The second-order candidate takes the row in.
+    #[inline(always)]
+    pub(super) fn learn_second_order(&mut self, z: Row<'_>, row: &Expansion, sizes: Sizes) {
+        let stream = self.stream();
         let Some(second) = &mut self.second else { return };
-        let first = self.t == 1 && self.loss.is_regression();
-        if first {
+        if self.t == 1 && stream.regression {
             second.origin = z.y;
         }
         if !sizes.within(1e-60, 1e60, z.x.values()) {
             return self.without_second_order();
         }
-        // The bound is taken at the prediction for the row as it is, not as a prediction would clamp it.
-        let (mut p, y) = (reading.second, z.y - second.origin);
-        let mut bound = reading.bound;
-        if first || !self.unusual.clamped.is_empty() {
-            p = second.predict(z.x);
-            bound = self.loss.bound(p, y);
+        second.add(z.x, row, stream.regression);
+        let discounts = !stream.quadratic && !self.off.has(Part::StaleCurvature);
+        let due = second.end_row(self.t, power_of_two(-self.weight_exponent), discounts);
+        if stream.signed && !second.is_in(self.seen, stream.quadratic) {
+            // Nothing is solved before it may be played.
+            return self.scores.wait();
         }
-        let Some(Bound { slope, h, .. }) = bound else { return };
-        // The bounds of old rows were taken at poor points: they count less, like 1/t (not for a quadratic, which is its own bound).
-        let unit = if self.loss.is_quadratic() { 1.0 } else { self.t as f64 };
-        let weight = z.weight * power_of_two(-self.weight_exponent) * unit;
-        second.add(z.x, weight, h, h * p - slope, self.loss.is_regression());
-        let features = &self.features;
-        let ok = second.solve_if_due(self.t, self.label.mean, unit, |i| features[i].scale.n_of_data());
-        if !ok {
-            self.without_second_order();
+        if due && !self.solve_second_order() {
+            return self.without_second_order();
         }
+        self.scores.last = if self.second.as_ref().is_some_and(|s| s.clear) { Last::Clear } else { Last::In };
+    }
+
+    #[cold]
+    fn solve_second_order(&mut self) -> bool {
+        let Some(mut second) = self.second.take() else { return true };
+        let (p, inverse, unit) = (self.scores.lane_shares(), self.clock.inverse(), self.label.unit());
+        let stream = self.stream();
+        let ok = second.solve(&Surroundings {
+            t: self.t,
+            mean: self.label.mean,
+            quadratic: stream.quadratic,
+            signed: stream.signed,
+            ordered: self.scores.ordered,
+            off: self.off,
+            l2: self.l2,
+            scale: &|i| self.features[i].scale.n_of_data(),
+            lanes: &|i| {
+                let f = &self.features[i];
+                f.mixed(self.clock.gone(f.last, inverse), &p) * f.scale.per_unit() * unit
+            },
+        });
+        self.second = Some(second);
+        ok
     }
 }
+
+/// Log-odds.
+const FAR: f64 = 2.0;
 
 /// l2 in the units of the weights of a feature.
 pub(super) fn pull(l2: f64, weight_exponent: i32, scale: &Scale) -> f32 {

@@ -34,28 +34,40 @@ pub trait AutoLoss: Pointwise {
         None
     }
 
-    /// h with φ(q, y) ≤ φ(p, y) + φ'(p, y)(q-p) + ½h(q-p)² for all q, for the second-order candidate; `None`: not offered.
-    fn majoriser(&self, _p: f64, _y: f64) -> Option<f64> {
+    /// What φ looks like near p, for the second-order candidate; `None`: not offered.
+    fn quadratic(&self, _p: f64, _y: f64) -> Option<Quadratic> {
         None
     }
 
-    /// The same with the value and the slope at p: one exponential instead of three.
-    #[doc(hidden)]
-    fn bound(&self, p: f64, y: f64) -> Option<Bound> {
-        self.majoriser(p, y).map(|h| Bound { value: self.value(p, y), slope: self.slope(p, y), h })
+    /// Sum and absolute sum of the weights of a row's parts: (1, 1) if there is one part.
+    fn masses(&self, _y: f64) -> (f64, f64) {
+        (1.0, 1.0)
     }
 }
 
-/// A quadratic that lies above a loss and touches it at p, for the second-order candidate.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bound {
+/// A loss near a prediction p.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Quadratic {
     /// φ at p.
     pub value: f64,
-    /// φ' at p.
+    /// The sum of the absolute parts there.
+    pub size: f64,
+    /// φ'.
     pub slope: f64,
-    /// The curvature.
-    pub h: f64,
+    /// φ''.
+    pub curvature: f64,
+}
+
+impl Quadratic {
+    /// a·this + b·other.
+    fn plus(self, a: f64, other: Quadratic, b: f64) -> Quadratic {
+        Quadratic {
+            value: a * self.value + b * other.value,
+            size: a.abs() * self.size + b.abs() * other.size,
+            slope: a * self.slope + b * other.slope,
+            curvature: a * self.curvature + b * other.curvature,
+        }
+    }
 }
 
 /// A loss at eight predictions.
@@ -87,8 +99,10 @@ impl AutoLoss for Squared {
     fn is_regression(&self) -> bool {
         true
     }
-    fn majoriser(&self, _p: f64, _y: f64) -> Option<f64> {
-        Some(1.0)
+    #[inline(always)]
+    fn quadratic(&self, p: f64, y: f64) -> Option<Quadratic> {
+        let value = 0.5 * (p - y) * (p - y);
+        Some(Quadratic { value, size: value, slope: p - y, curvature: 1.0 })
     }
 }
 
@@ -104,19 +118,11 @@ impl AutoLoss for Logistic {
         let ((first, slope), (rest, _)) = (vector::logistic_of_four(p[0].into(), y), vector::logistic_of_four(p[1].into(), y));
         Some(Quick { value: [first.array(), rest.array()], slope: slope.array() })
     }
-    /// tanh(p/2)/(2p): the tightest bound that touches at ±p.
-    fn majoriser(&self, p: f64, _y: f64) -> Option<f64> {
-        Some(if p.abs() < 1e-4 { 0.25 } else { (0.5 * p).tanh() / (2.0 * p) })
-    }
     #[inline(always)]
-    fn bound(&self, p: f64, y: f64) -> Option<Bound> {
-        let y = if y > 0.0 { 1.0 } else { -1.0 };
-        let (value, slope) = vector::logistic_of_four(Four::splat(p as f32), y as f32);
+    fn quadratic(&self, p: f64, y: f64) -> Option<Quadratic> {
+        let (value, slope) = vector::logistic_of_four(Four::splat(p as f32), if y > 0.0 { 1.0 } else { -1.0 });
         let (value, slope) = (value.array()[0] as f64, slope.array()[0] as f64);
-        // tanh(yp/2) = 1 - 2σ(-yp).
-        let margin = y * p;
-        let h = if margin.abs() < 1e-2 { 0.25 } else { (0.5 + y * slope) / margin };
-        Some(Bound { value, slope, h })
+        Some(Quadratic { value, size: value, slope, curvature: slope.abs() * (1.0 - slope.abs()) })
     }
 }
 
@@ -145,6 +151,14 @@ impl<P: AutoLoss> AutoLoss for NoisyLabels<P> {
     fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
         two_labels(self.inner(), self.parts(y), p)
     }
+    fn quadratic(&self, p: f64, y: f64) -> Option<Quadratic> {
+        let (a, b) = self.parts(y);
+        Some(self.inner().quadratic(p, 1.0)?.plus(a, self.inner().quadratic(p, -1.0)?, b))
+    }
+    fn masses(&self, y: f64) -> (f64, f64) {
+        let (a, b) = self.parts(y);
+        (a + b, a.abs() + b.abs())
+    }
     fn is_composite(&self) -> bool {
         true
     }
@@ -153,6 +167,14 @@ impl<P: AutoLoss> AutoLoss for NoisyLabels<P> {
 impl<P: AutoLoss> AutoLoss for PositiveUnlabelled<P> {
     fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
         two_labels(self.inner(), self.parts(y), p)
+    }
+    fn quadratic(&self, p: f64, y: f64) -> Option<Quadratic> {
+        let (a, b) = self.parts(y);
+        Some(self.inner().quadratic(p, 1.0)?.plus(a, self.inner().quadratic(p, -1.0)?, b))
+    }
+    fn masses(&self, y: f64) -> (f64, f64) {
+        let (a, b) = self.parts(y);
+        (a + b, a.abs() + b.abs())
     }
     fn is_composite(&self) -> bool {
         true
@@ -179,10 +201,10 @@ where
     fn correction(&self) -> Option<&CorrectedFeatures> {
         (**self).correction()
     }
-    fn majoriser(&self, p: f64, y: f64) -> Option<f64> {
-        (**self).majoriser(p, y)
+    fn quadratic(&self, p: f64, y: f64) -> Option<Quadratic> {
+        (**self).quadratic(p, y)
     }
-    fn bound(&self, p: f64, y: f64) -> Option<Bound> {
-        (**self).bound(p, y)
+    fn masses(&self, y: f64) -> (f64, f64) {
+        (**self).masses(y)
     }
 }

@@ -7,12 +7,15 @@ use crate::row::{Features, Row};
 use crate::rule::Rule;
 use crate::state::State;
 
+mod brake;
+mod centre;
 mod classes;
 mod clock;
 mod correction;
 mod entries;
 mod feature;
 mod four;
+mod gram;
 mod grid;
 mod holdout;
 mod label;
@@ -20,6 +23,7 @@ mod learn;
 mod loss;
 mod model;
 mod pair;
+mod part;
 mod projected;
 mod projected_classes;
 mod read;
@@ -37,19 +41,24 @@ pub use classes::AutoClasses;
 pub use correction::CorrectedFeatures;
 #[doc(hidden)]
 pub use holdout::Role;
-pub use loss::{AutoLoss, Eight};
+pub use loss::{AutoLoss, Eight, Quadratic};
 pub use model::ClampedModel;
+#[doc(hidden)]
+pub use part::Part;
 pub use projected::AutoProjected;
 pub use projected_classes::AutoClassesProjected;
 
+use brake::Brake;
+use centre::Centre;
 use clock::Clock;
 use entries::Entries;
 use feature::Feature;
 use grid::Grid;
 use label::Label;
+use part::Off;
 use read::Unusual;
 use rounding::Noise;
-use score::Scores;
+use score::{Last, Scores};
 use second_order::SecondOrder;
 
 /// AdaGrad learners that run side by side, one SIMD lane each.
@@ -68,6 +77,7 @@ const RARE: f32 = 8.0;
 /// A row (x, y, s), s of either sign, goes through [`observe`](Learner::observe) like this (round.rs):
 ///
 /// ```text
+/// 0  centre          dense columns minus their mean: a change of coordinates, exact for every row    centre.rs
 /// 1  feature scale   N_i = fourth root of the mean fourth power of feature i's non-zero values       read.rs, scale.rs
 /// 2  play            the average, with weights p, of 8 (or 9) candidates: four AdaGrad iterates w[k]  read.rs, clock.rs
 ///                    and their running averages b[k] (weights ∝ t³, kept lazily); the ninth, below
@@ -75,17 +85,20 @@ const RARE: f32 = 8.0;
 ///    grid            if the largest step has won, the smallest lane becomes one with 3.2 times that   grid.rs
 /// 4  label           mean and spread of y (regressions)                                              label.rs
 /// 5  learn           G_i[k] += (g[k]x_i)²;  w_i[k] -= η[k]·f·g[k]x_i/(N_i·√G_i[k])                     learn.rs, feature.rs
+///    second order    d ≤ 256: P or M += |s|φ''·xxᵀ at the played prediction; now and then w from (P - M)w = r   second_order.rs, gram.rs
 /// ```
 ///
 /// Once a negative weight has been seen: candidates far worse than the best in absolute loss are not played (score.rs), two
-/// lanes shrink so that the order of a row and its partner does not matter (feature.rs), and while features are many only one
-/// x in eight is scored, and not learned from (holdout.rs). For d ≤ 256 and weights that are not negative a ninth candidate
-/// uses second-order information (second_order.rs); once it is the best it is played alone, and the others see one row in sixteen.
+/// lanes shrink so that the order of a row and its partner does not matter (feature.rs), while features are many only one
+/// x in eight is scored, and not learned from (holdout.rs), the ninth candidate is played alone if the step that made it gains more than noise
+/// would (second_order.rs), and the lanes leave blocks of negative rows out ([`is_ordered`](Learner::is_ordered), brake.rs).
+/// Without negative weights the ninth candidate is played alone once it is the best; while it is clearly so, the others see one row in sixteen.
 ///
 /// *Guarantee*: none of the paper's theorems covers this rule. Each lane is AdaGrad with its regret bound if all rows are
 /// convex; everything else is measured, see `docs/default.md`.
-/// *Invariance*: results do not depend on the unit of any feature, of the target of a regression, or of the weights.
-/// *Memory*: 64 bytes a feature. *Time*: O(number of non-zeros) a row, plus O(nnz²) while the ninth candidate lives.
+/// *Invariance*: results do not depend on the unit of any feature, of the target of a regression, or of the weights; nor on the zero of a dense
+/// column, if there is an intercept.
+/// *Memory*: 64 bytes a feature, and 16·d² for d ≤ 256. *Time*: O(number of non-zeros) a row, plus O(nnz²) for d ≤ 256.
 /// *Predictions* clamp every value to the range that training can have contained: see [`ClampedModel`].
 ///
 /// The intercept is an ordinary feature with value 1: append it to the rows.
@@ -104,14 +117,18 @@ pub struct Auto<P> {
     /// D: features seen.
     seen: u64,
     features: Vec<Feature>,
+    centre: Centre,
     clock: Clock,
     grid: Grid,
     scores: Scores,
+    brake: Brake,
     label: Label,
     second: Option<SecondOrder>,
     noise: Noise,
     /// The gradients are stored in units of 2^this, the size of the first weight.
     weight_exponent: i32,
+    /// Parts that an experiment has switched off.
+    off: Off,
     /// What the next row is for, if the caller has said so.
     role: Option<Role>,
     /// The row being learned. Scratch, like the next.
@@ -121,15 +138,16 @@ pub struct Auto<P> {
     non_zero: (Vec<u32>, Vec<f64>),
     /// d of each entry, for losses that correct features.
     curves: Vec<f32>,
-    /// The row that such a loss learns from.
-    corrected: (Vec<u32>, Vec<f64>),
+    /// The row in the learner's coordinates, or as a loss that corrects features wants it.
+    place: (Vec<u32>, Vec<f64>),
 }
 
 impl<P: AutoLoss> Auto<P> {
     /// A learner for this loss that has seen nothing.
     pub fn new(loss: P) -> Self {
-        let second = (!loss.is_composite() && loss.majoriser(0.0, 1.0).is_some()).then(SecondOrder::new);
+        let second = loss.quadratic(0.0, 1.0).is_some().then(SecondOrder::new);
         let label = Label::default();
+        let centre = if loss.correction().is_some() { Centre::off() } else { Centre::default() };
         Auto {
             loss,
             l2: 0.0,
@@ -140,34 +158,50 @@ impl<P: AutoLoss> Auto<P> {
             density: 0.0,
             seen: 0,
             features: Vec::new(),
+            centre,
             clock: Clock::default(),
             grid: Grid::default(),
-            scores: Scores::new(second.is_some()),
+            scores: Scores::new(if second.is_some() { Last::In } else { Last::Absent }),
+            brake: Brake::default(),
             label,
             second,
             noise: Noise::default(),
             weight_exponent: 0,
+            off: Off::default(),
             role: None,
             entries: Entries::default(),
             unusual: Unusual::default(),
             non_zero: Default::default(),
             curves: Vec::new(),
-            corrected: Default::default(),
+            place: Default::default(),
         }
     }
 
     /// Adds (l2/2)‖w‖² to every row's loss. A lane's weight is divided by 1 + n·l2·η when its feature is visited, n the rows since the last
-    /// visit and η its step there (an implicit step: stable for any l2). All weights are pulled, that of the intercept feature too; the
-    /// mean of the targets is not. The second-order candidate, which would need its own, is left out.
+    /// visit and η its step there (an implicit step: stable for any l2); the second-order candidate has it in its matrix. All weights are pulled,
+    /// that of the intercept feature too; the mean of the targets is not. Columns are not centred: the pull is on the weights of the data.
     pub fn with_l2(mut self, l2: f64) -> Result<Self> {
         if !(l2 >= 0.0 && l2.is_finite()) {
             return Err(Error::Constant { name: "l2", value: l2, must: "finite and not negative" });
         }
         self.l2 = l2;
         if l2 > 0.0 {
-            self.without_second_order();
+            // The pull is on the weights of the data's coordinates.
+            self.centre = Centre::off();
         }
         Ok(self)
+    }
+
+    /// Switches a part of the rule off. An experiment's door: it may change or go.
+    #[doc(hidden)]
+    pub fn without(mut self, part: Part) -> Self {
+        self.off = self.off.with(part);
+        match part {
+            Part::Centre => self.centre = Centre::off(),
+            Part::SecondOrder => self.without_second_order(),
+            _ => {}
+        }
+        self
     }
 
     /// Leaves the second-order candidate out, for speed: it costs O(nnz²) a row.
@@ -179,11 +213,12 @@ impl<P: AutoLoss> Auto<P> {
     fn without_second_order(&mut self) {
         if self.second.take().is_some() {
             let fresh = self.scores.n == 0;
-            self.scores.last_takes_part = false;
+            self.scores.last = Last::Absent;
             if fresh {
-                self.scores = Scores::new(false);
+                self.scores = Scores::new(Last::Absent);
             } else {
-                self.scores.reweigh(self.signed, self.loss.is_regression());
+                self.scores.p = std::array::from_fn(|j| self.scores.lane_shares().get(j).copied().unwrap_or(0.0));
+                self.scores.reweigh(self.stream());
             }
         }
     }
@@ -220,8 +255,14 @@ impl<P: AutoLoss> Auto<P> {
     /// The model as it stands, written out: it predicts exactly what the learner predicts.
     pub fn model(&self) -> ClampedModel {
         let weights = (0..self.features.len()).map(self.weight_at()).collect();
-        let limits = self.features.iter().map(|f| f.scale.limit_of_data()).collect();
+        let limits = (0..self.features.len()).map(|i| self.limit(i)).collect();
         ClampedModel { outputs: 1, weights, limits, offset: self.offset() }
+    }
+
+    /// The largest |x_i| that training can have contained.
+    fn limit(&self, i: usize) -> f64 {
+        let limit = self.features[i].scale.limit_of_data() + self.centre.of(i).abs();
+        self.loss.correction().map_or(limit, |correction| correction.limit(i, limit))
     }
 
     fn offset(&self) -> f64 {
@@ -234,11 +275,14 @@ impl<P: AutoLoss> Auto<P> {
         let inverse = self.clock.inverse();
         let unit = self.label.unit();
         let (p, p_second) = self.shares_apart();
-        move |i| {
+        let centred = move |i: usize| {
             let f = &self.features[i];
             let w = f.mixed(self.clock.gone(f.last, inverse), &p) * f.scale.per_unit() * unit;
             w + self.second.as_ref().map_or(0.0, |s| p_second * s.w.get(i).copied().unwrap_or(0.0))
-        }
+        };
+        let taken: f64 = self.centre.a.iter().map(|&(i, a)| a * centred(i as usize)).sum();
+        let constant = self.centre.constant.map_or(usize::MAX, |c| c.0);
+        move |i| centred(i) - if i == constant { taken } else { 0.0 }
     }
 
     fn shares_apart(&self) -> ([f32; 2 * LANES], f64) {
@@ -251,8 +295,7 @@ impl<P: AutoLoss> Auto<P> {
 impl<P: AutoLoss> Learner for Auto<P> {
     fn scores(&self, x: Features<'_>, out: &mut [f64]) {
         let weight = self.weight_at();
-        let limit = |i: usize| self.features[i].scale.limit_of_data();
-        model::scores(x, self.offset(), self.features.len(), out, limit, |i, out, v| out[0] += weight(i) * v);
+        model::scores(x, self.offset(), self.features.len(), out, |i| self.limit(i), |i, out, v| out[0] += weight(i) * v);
     }
 
     fn observe(&mut self, z: Row<'_>) -> Result<Played> {
@@ -265,6 +308,10 @@ impl<P: AutoLoss> Learner for Auto<P> {
 
     fn rounds(&self) -> u64 {
         self.rows
+    }
+
+    fn is_ordered(&self) -> bool {
+        self.scores.ordered
     }
 
     fn set_max_features(&mut self, limit: usize) {

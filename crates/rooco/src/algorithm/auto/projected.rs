@@ -1,8 +1,10 @@
 //! The default on a domain: the same candidates, every one of them in W.
 
+use super::brake::Brake;
 use super::grid::Grid;
+use super::part::Off;
 use super::saved::exactly;
-use super::score::{RowLosses, Scores};
+use super::score::{Last, RowLosses, Scores, Stream};
 use super::{AutoLoss, CANDIDATES, Eight, LANES, WARM_UP};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
@@ -35,6 +37,7 @@ pub(super) struct Projected {
     sums: [f64; 4],
     grid: Grid,
     pub scores: Scores,
+    brake: Brake,
     g: Vec<f64>,
 }
 
@@ -61,7 +64,8 @@ impl Projected {
             squares: [0.0; LANES],
             sums: [0.0; 4],
             grid: Grid::default(),
-            scores: Scores::new(false),
+            scores: Scores::new(Last::Absent),
+            brake: Brake::default(),
             g: Vec::new(),
         })
     }
@@ -105,7 +109,12 @@ impl Projected {
     pub fn learn(&mut self, z: Row<'_>, row: &RowLosses, regression: bool, gradient: impl Fn(usize, &[f64], &mut [f64])) {
         let s = z.weight;
         self.t += 1;
-        self.scores.add(row, s, self.signed, regression);
+        let stream = self.stream(regression);
+        if self.brake.sees(s) {
+            self.scores.ordered = true;
+            return self.scores.reweigh(stream);
+        }
+        self.scores.add(row, s, stream);
         let nonzero = z.x.values().iter().filter(|v| **v != 0.0).count() as f64;
         let now = [z.x.norm_squared(), nonzero, s.abs() * z.y * z.y, s.abs()];
         self.sums.iter_mut().zip(now).for_each(|(sum, now)| *sum += now);
@@ -138,10 +147,11 @@ impl Projected {
         let p = &self.scores.p;
         let Some((from, to)) = self.grid.moves(self.t, |k| p[k] + p[LANES + k]) else { return };
         (self.w[to], self.b[to], self.squares[to]) = (self.w[from].clone(), self.b[from].clone(), self.squares[from]);
-        for (from, to) in [(from, to), (LANES + from, LANES + to)] {
-            (self.scores.signed[to], self.scores.absolute[to]) = (self.scores.signed[from], self.scores.absolute[from]);
-        }
-        self.scores.reweigh(self.signed, regression);
+        self.scores.copy_lane(from, to, self.stream(regression));
+    }
+
+    fn stream(&self, regression: bool) -> Stream {
+        Stream { signed: self.signed, regression, quadratic: false, off: Off::default() }
     }
 
     /// The played point.
@@ -156,42 +166,32 @@ impl Projected {
     pub fn save(&self) -> State {
         let mut s = State::of(OWNER);
         s.put_u64("rounds", [self.rows]);
-        s.put_u64("counts", [self.t, self.signed as u64, self.grid.next, self.scores.n]);
-        let [a, b, c, d] = self.sums;
-        s.put_f64("sums", [self.scores.weight, self.scores.weight_squared, a, b, c, d]);
+        s.put_u64("counts", [self.t, self.signed as u64]);
+        s.put_f64("sums", self.sums);
         s.put_f64("squares", self.squares);
-        s.put_f64("score.signed", self.scores.signed);
-        s.put_f64("score.absolute", *self.scores.absolute());
-        s.put_f32("score.p", self.scores.p);
-        s.put_f32("eta", self.grid.eta);
+        self.grid.save(&mut s);
+        self.scores.save(&mut s);
+        self.brake.save(&mut s);
         s.put_f64("candidates", self.candidates().flatten().copied().collect::<Vec<f64>>());
         s
     }
 
     pub fn load(&mut self, s: &State) -> Result<()> {
         s.expect(OWNER)?;
-        let counts = exactly("counts", s.u64("counts")?, 4)?;
-        let sums = exactly("sums", s.f64("sums")?, 6)?;
+        let counts = exactly("counts", s.u64("counts")?, 2)?;
+        let sums = exactly("sums", s.f64("sums")?, 4)?;
         let candidates = s.f64("candidates")?;
         let d = candidates.len() / (2 * LANES * self.outputs) * self.outputs;
         exactly("candidates", candidates, 2 * LANES * d)?;
         let squares = exactly("squares", s.f64("squares")?, LANES)?;
-        let mut scores = Scores::new(false);
-        scores.signed.copy_from_slice(exactly("score.signed", s.f64("score.signed")?, CANDIDATES)?);
-        scores.absolute.copy_from_slice(exactly("score.absolute", s.f64("score.absolute")?, CANDIDATES)?);
-        scores.kept_apart = counts[1] != 0;
-        scores.p.copy_from_slice(exactly("score.p", s.f32("score.p")?, CANDIDATES)?);
-        let mut eta = [0.0; LANES];
-        eta.copy_from_slice(exactly("eta", s.f32("eta")?, LANES)?);
+        let (grid, scores, brake) = (Grid::load(s)?, Scores::load(s)?, Brake::load(s)?);
         let rows = s.count("rounds")?;
 
         // Everything is there: from here on nothing can fail.
         (self.rows, self.t, self.signed) = (rows, counts[0], counts[1] != 0);
-        (scores.weight, scores.weight_squared, scores.n) = (sums[0], sums[1], counts[3]);
-        self.sums.copy_from_slice(&sums[2..]);
+        (self.grid, self.scores, self.brake) = (grid, scores, brake);
+        self.sums.copy_from_slice(sums);
         self.squares.copy_from_slice(squares);
-        self.grid = Grid { eta, next: counts[2] };
-        self.scores = scores;
         for k in 0..2 * LANES {
             let w = if k < LANES { &mut self.w[k] } else { &mut self.b[k - LANES] };
             *w = candidates[k * d..(k + 1) * d].to_vec();
@@ -290,6 +290,10 @@ impl<P: AutoLoss> Learner for AutoProjected<P> {
 
     fn played(&self) -> Option<Vec<f64>> {
         Some(self.learner.played())
+    }
+
+    fn is_ordered(&self) -> bool {
+        self.learner.scores.ordered
     }
 
     fn set_max_features(&mut self, limit: usize) {

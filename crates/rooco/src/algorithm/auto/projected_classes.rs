@@ -125,6 +125,10 @@ impl Learner for AutoClassesProjected {
         Some(self.learner.played())
     }
 
+    fn is_ordered(&self) -> bool {
+        self.learner.scores.ordered
+    }
+
     fn set_max_features(&mut self, limit: usize) {
         self.learner.max_features = limit;
     }

@@ -1,10 +1,11 @@
 //! Lines 1 and 2 of a round: the scale of each feature sees its value, and every lane predicts. Four entries of the row at a time.
 
+use super::centre::Centre;
 use super::clock::Clock;
 use super::entries::Block;
 use super::feature::Feature;
 use super::four::Four;
-use super::loss::Bound;
+use super::loss::Quadratic;
 use super::pair::Pair;
 use super::rounding::Shifts;
 use super::scale::{Scale, UNIT_RANGE, power_of_two};
@@ -34,9 +35,8 @@ pub(super) struct Reading {
     /// Σd·w² of the candidates and of the played point: 0 unless the loss corrects features.
     pub curved: [f64; CANDIDATES],
     pub curved_played: f64,
-    /// The prediction of the second-order candidate relative to its own origin, and the bound of the loss there.
-    pub second: f64,
-    pub bound: Option<Bound>,
+    /// The loss at the prediction of the second-order candidate.
+    pub last: Quadratic,
 }
 
 /// Σ over the entries of a row.
@@ -66,6 +66,7 @@ pub(super) struct Reader<'a> {
     pub inverse: f32,
     /// The share of each candidate before this row.
     pub p: [f32; 2 * LANES],
+    pub centre: &'a Centre,
     pub unusual: &'a mut Unusual,
 }
 
@@ -202,8 +203,9 @@ impl Reader<'_> {
             v[j] = f.in_units(x[j]);
             if f.scale.is_surprised_by(v[j]) {
                 self.unusual.new_features += (f.scale.count == 0.0) as u64;
-                let limit = f.scale.limit();
-                let inside = v[j].clamp(-limit, limit);
+                // A prediction clamps the value as the data have it to ±(|c| + limit), c its centre.
+                let (limit, c) = (f.scale.limit(), (self.centre.of(i[j] as usize) * f.scale.per_unit()) as f32);
+                let inside = v[j].clamp(-limit - (c.abs() + c), limit + (c.abs() - c));
                 self.unusual.clamped.push((i[j] as usize, inside as f64 * power_of_two(f.scale.exponent())));
                 let before = f.mixed(gone[j], &self.p) * inside as f64;
                 f.see_surprise(v[j]);
@@ -232,6 +234,7 @@ impl<P: AutoLoss> Auto<P> {
             clock: self.clock,
             inverse: self.clock.inverse(),
             p: std::array::from_fn(|j| self.scores.p[j]),
+            centre: &self.centre,
             unusual: &mut self.unusual,
         };
         let (entries, non_zero) = (&mut self.entries, &mut self.non_zero);
@@ -292,6 +295,9 @@ impl<P: AutoLoss> Auto<P> {
             reading.curved_played += d as f64 * f.mixed(gone, &p).powi(2) * unit;
             self.curves.push(d);
         }
+        if let Some(noise) = correction.noise_of(self.features.len(), self.weight_at()) {
+            reading.curved_played = noise;
+        }
     }
 
     /// Line 2 for the second-order candidate: its values are clamped like those of a prediction.
@@ -301,8 +307,7 @@ impl<P: AutoLoss> Auto<P> {
         second.grow(self.features.len());
         let clamped = &self.unusual.clamped;
         let p = if clamped.is_empty() { second.predict(z.x) } else { second.predict_with(z.x, clamped) };
-        reading.second = p;
-        reading.m[CANDIDATES - 1] = p + second.origin - self.label.mean;
-        reading.bound = self.loss.bound(reading.m[CANDIDATES - 1], z.y - self.label.mean);
+        reading.m[CANDIDATES - 1] = p + (second.origin - self.label.mean);
+        reading.last = self.loss.quadratic(reading.m[CANDIDATES - 1], z.y - self.label.mean).unwrap_or_default();
     }
 }

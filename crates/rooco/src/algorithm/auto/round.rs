@@ -1,14 +1,15 @@
 //! One round: a row from line 1 to line 5.
 
+use super::centre::Moves;
 use super::feature::Feature;
 use super::holdout::Role;
-use super::loss::{Bound, Eight, Quick};
+use super::loss::{Eight, Quick};
 use super::pair::Pair;
 use super::read::Reading;
 use super::scale::{exponent_of, power_of_two};
-use super::score::RowLosses;
+use super::score::{RowLosses, Stream};
 use super::sizes::Sizes;
-use super::{Auto, AutoLoss, CANDIDATES, LANES, holdout, second_order};
+use super::{Auto, AutoLoss, CANDIDATES, LANES, Part, holdout, second_order};
 use crate::error::{Error, Result};
 use crate::kernel::prefetch;
 use crate::learner::Played;
@@ -44,16 +45,61 @@ impl Slopes {
 }
 
 impl<P: AutoLoss> Auto<P> {
-    /// A row as the loss wants it, from line 1 to line 5.
+    /// A row in the learner's coordinates, from line 1 to line 5.
     #[inline(always)]
     pub(super) fn round<V: Pair>(&mut self, z: Row<'_>) -> Result<Played> {
-        let sizes = self.check(z)?;
-        let Some(correction) = self.loss.correction() else { return self.lines::<V>(z, sizes) };
-        let mut place = std::mem::take(&mut self.corrected);
-        let x = correction.values(z.x, &mut place);
-        let played = self.lines::<V>(Row { x, ..z }, Sizes::of(x.values()));
-        self.corrected = place;
-        played
+        let mut place = std::mem::take(&mut self.place);
+        let x = match self.loss.correction() {
+            Some(correction) => correction.values(z.x, &mut place),
+            None => self.centre.row(z.x, &mut place),
+        };
+        // A number that is not finite is not finite in any coordinates.
+        let sizes = Sizes::of(x.values());
+        // No closure: the compiler would not inline what it calls.
+        let played = match self.check(z, sizes) {
+            Ok(()) => self.lines::<V>(Row { x, ..z }, sizes),
+            Err(e) => Err(e),
+        };
+        self.place = place;
+        let played = played?;
+        if z.weight != 0.0
+            && let Some(moves) = self.centre.see(z.x)
+        {
+            self.recentre(&moves);
+        }
+        Ok(played)
+    }
+
+    /// The centres of columns move: no prediction changes.
+    #[cold]
+    fn recentre(&mut self, Moves { constant, moves, rows }: &Moves) {
+        let needed = moves.iter().map(|m| m.feature).max().unwrap_or(0).max(*constant) + 1;
+        if needed > self.features.len() {
+            self.features.resize(needed, Feature::default());
+        }
+        let (inverse, now) = (self.clock.inverse(), self.clock.now);
+        let mut taken = [[0.0f64; LANES]; 2];
+        for m in moves {
+            let f = &mut self.features[m.feature];
+            f.settle(self.clock.gone(f.last, inverse), now);
+            let by = m.by * f.scale.per_unit();
+            for k in 0..LANES {
+                taken[0][k] += by * f.w[k] as f64;
+                taken[1][k] += by * f.b[k] as f64;
+            }
+            f.recentre(m.fourth, *rows, m.shrink);
+        }
+        let f = &mut self.features[*constant];
+        f.settle(self.clock.gone(f.last, inverse), now);
+        let unit = 1.0 / f.scale.per_unit();
+        for k in 0..LANES {
+            f.w[k] += (taken[0][k] * unit) as f32;
+            f.b[k] += (taken[1][k] * unit) as f32;
+        }
+        if let Some(second) = &mut self.second {
+            let by: Vec<(usize, f64)> = moves.iter().map(|m| (m.feature, m.by)).collect();
+            second.shear(*constant, &by);
+        }
     }
 
     #[inline(always)]
@@ -64,17 +110,19 @@ impl<P: AutoLoss> Auto<P> {
         if s == 0.0 {
             return Ok(Played { t: self.rows, loss: 0.0 });
         }
-        let (regression, composite) = (self.loss.is_regression(), self.loss.is_composite());
+        let composite = self.loss.is_composite();
         let corrects = self.loss.correction().is_some();
         self.signed |= s < 0.0 || composite;
+        let stream = self.stream();
+        let braked = self.brake.sees(s * self.loss.masses(z.y).0) && !self.off.has(Part::Brake);
         let (hold, held) = match self.role {
             Some(role) => (true, role == Role::Score),
             None => {
-                let hold = self.signed && !composite && holdout::holds(self.t, self.seen);
+                let hold = self.signed && !composite && holdout::holds(self.t, self.seen) && !self.off.has(Part::HoldOut);
                 (hold, hold && holdout::is_held_out(z.x))
             }
         };
-        if self.second.is_some() && (self.signed || z.x.dim() > second_order::MAX_FEATURES) {
+        if self.second.is_some() && z.x.dim() > second_order::MAX_FEATURES {
             self.without_second_order();
         }
         self.fit_weight_unit(s);
@@ -82,7 +130,7 @@ impl<P: AutoLoss> Auto<P> {
         if z.x.dim() > self.features.len() {
             self.features.resize(z.x.dim(), Feature::default());
         }
-        if self.scores.last_is_alone() && !(self.t + 1).is_multiple_of(AWAKE) {
+        if !(self.t + 1).is_multiple_of(AWAKE) && self.scores.rest && !self.signed && !self.off.has(Part::Rest) {
             return self.rest(z, sizes);
         }
 
@@ -96,34 +144,49 @@ impl<P: AutoLoss> Auto<P> {
         let played = self.label.mean + mix + reading.surprise;
         let loss = s * (self.loss.value(played, z.y) - 0.5 * reading.curved_played);
 
+        let row_quadratic = self.second.is_some().then(|| {
+            let lanes = (stream.signed && !stream.quadratic).then(|| self.scores.mix_lanes(&reading.m));
+            self.expand(z, s_units, mix + reading.surprise, lanes, None)
+        });
+
         // Line 3: score the candidates; move the grid.
         self.advance();
-        let (mut row, mut slope) = self.losses(&reading, z.y - self.label.mean);
-        if corrects {
-            row.correct(&reading.curved);
-        }
-        if !hold || held {
-            self.scores.add(&row, s_units, self.signed, regression);
-        }
-        if let Some((from, to)) = self.move_grid() {
-            reading.m[to] = reading.m[from];
-            slope = slope.moved(from, to);
-        }
-
-        // Line 4: label scale. The gradient sees the new mean, so that the first row does not enter G with y².
-        if regression {
-            self.see_label(z.y, s);
-            slope = self.losses(&reading, z.y - self.label.mean).1;
-        }
-
-        // Line 5: learn.
-        if !held {
-            if self.second.is_some() {
-                self.learn_second_order(z, &reading, sizes);
+        if braked {
+            self.scores.ordered = true;
+            self.scores.reweigh(stream);
+        } else {
+            let (mut row, mut slope) = self.losses(&reading, z.y - self.label.mean);
+            if corrects {
+                row.correct(&reading.curved);
             }
-            self.learn::<V>(s_units, slope);
+            if !hold || held {
+                self.scores.add(&row, s_units, stream);
+            }
+            if let Some((from, to)) = self.move_grid() {
+                reading.m[to] = reading.m[from];
+                slope = slope.moved(from, to);
+            }
+
+            // Line 4: label scale. The gradient sees the new mean, so that the first row does not enter G with y².
+            if stream.regression {
+                self.see_label(z.y, s);
+                slope = self.losses(&reading, z.y - self.label.mean).1;
+            }
+
+            // Line 5: learn.
+            if !held {
+                self.learn::<V>(s_units, slope);
+            }
+        }
+        if let (Some(row), false) = (row_quadratic, held) {
+            self.learn_second_order(z, &row, sizes);
         }
         Ok(Played { t: self.rows, loss })
+    }
+
+    pub(super) fn stream(&self) -> Stream {
+        let (regression, quadratic) = (self.loss.is_regression(), self.loss.is_quadratic());
+        Stream { signed: self.signed, regression, quadratic, off: self.off }
     }
 
     /// A row that the lanes do not see, because the second-order candidate is played alone: lines 1, 2, 4 and 5 for that one.
@@ -136,12 +199,15 @@ impl<P: AutoLoss> Auto<P> {
         self.density += self.density / self.t as f64;
         let mut reading = Reading::default();
         self.read_second_order(z, &mut reading);
-        let loss = z.weight * self.loss.value(self.label.mean + reading.m[CANDIDATES - 1], z.y);
+        let loss = z.weight * reading.last.value;
+        let lanes = (!self.loss.is_quadratic()).then(|| self.second.as_ref().map_or(0.0, |s| z.x.dot(&s.lanes)));
+        let s = z.weight * power_of_two(-self.weight_exponent);
+        let row = self.expand(z, s, reading.m[CANDIDATES - 1], lanes, Some(reading.last));
         self.advance();
         if self.loss.is_regression() {
             self.see_label(z.y, z.weight);
         }
-        self.learn_second_order(z, &reading, sizes);
+        self.learn_second_order(z, &row, sizes);
         Ok(Played { t: self.rows, loss })
     }
 
@@ -162,13 +228,12 @@ impl<P: AutoLoss> Auto<P> {
         }
     }
 
-    /// Errs on numbers that are not finite, or too large to square. Returns the range of the values.
+    /// Errs on numbers that are not finite, or too large to square.
     #[inline(always)]
-    fn check(&self, z: Row<'_>) -> Result<Sizes> {
+    fn check(&self, z: Row<'_>, sizes: Sizes) -> Result<()> {
         let row = self.rows + 1;
         z.x.check(row, self.max_features)?;
         let bad = |what: String, value| Err(Error::NonFinite { row, what, value });
-        let sizes = Sizes::of(z.x.values());
         if !sizes.finite {
             let (i, v) = z.x.iter().find(|(_, v)| !v.is_finite()).unwrap_or((0, f64::NAN));
             return bad(format!("feature {i}"), v);
@@ -180,7 +245,7 @@ impl<P: AutoLoss> Auto<P> {
             return bad("the weight".into(), z.weight);
         }
         let size = (z.weight * z.y) * (z.weight * z.y) + z.weight * z.weight + z.y * z.y;
-        if size.is_finite() { Ok(sizes) } else { bad("the weighted square of the target".into(), size) }
+        if size.is_finite() { Ok(()) } else { bad("the weighted square of the target".into(), size) }
     }
 
     /// Line 3: what each candidate loses on this row.
@@ -188,13 +253,11 @@ impl<P: AutoLoss> Auto<P> {
     fn losses(&self, reading: &Reading, y: f64) -> (RowLosses, Slopes) {
         let m = &reading.m;
         let mut row = RowLosses { value: [0.0; CANDIDATES], size: [0.0; CANDIDATES] };
-        if let Some(Bound { value, .. }) = reading.bound {
-            (row.value[CANDIDATES - 1], row.size[CANDIDATES - 1]) = (value, value.abs());
-        }
         if let Some(Quick { value, slope }) = self.loss.quick(&reading.quick, y) {
             for k in 0..LANES {
                 (row.value[k], row.value[LANES + k]) = (value[0][k] as f64, value[1][k] as f64);
             }
+            row.value[CANDIDATES - 1] = reading.last.value;
             row.size = row.value;
             return (row, Slopes::Quick(slope));
         }
@@ -203,21 +266,21 @@ impl<P: AutoLoss> Auto<P> {
         let Eight { value, size, slope } = self.loss.eight(&first, y);
         row.value[..2 * LANES].copy_from_slice(&value);
         row.size[..2 * LANES].copy_from_slice(&size);
+        (row.value[CANDIDATES - 1], row.size[CANDIDATES - 1]) = (reading.last.value, reading.last.size);
         (row, Slopes::Exact([slope[0], slope[1], slope[2], slope[3]]))
     }
 
     /// Line 3, every doubling of t: the grid moves up.
     fn move_grid(&mut self) -> Option<(usize, usize)> {
         let p = &self.scores.p;
+        if self.off.has(Part::MovingGrid) {
+            return None;
+        }
         let (from, to) = self.grid.moves(self.t, |k| p[k] + p[LANES + k])?;
         for f in &mut self.features {
             (f.w[to], f.squares[to], f.b[to]) = (f.w[from], f.squares[from], f.b[from]);
         }
-        for (from, to) in [(from, to), (LANES + from, LANES + to)] {
-            self.scores.signed[to] = self.scores.signed[from];
-            self.scores.absolute[to] = self.scores.absolute[from];
-        }
-        self.scores.reweigh(self.signed, self.loss.is_regression());
+        self.scores.copy_lane(from, to, self.stream());
         Some((from, to))
     }
 

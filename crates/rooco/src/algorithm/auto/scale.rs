@@ -61,6 +61,16 @@ impl Scale {
         1023 - (self.per_unit >> 20) as i32
     }
 
+    /// The scale of values whose mean fourth power is this, over so many rows.
+    pub fn of_moment(fourth: f64, rows: u64) -> Self {
+        let mut scale = Scale { count: rows as f32, ..Scale::default() };
+        let e = exponent_of(fourth.sqrt().sqrt());
+        scale.set_exponent(e);
+        let per_unit = scale.per_unit() * scale.per_unit();
+        scale.fourth = (fourth * per_unit * per_unit) as f32;
+        scale
+    }
+
     fn set_exponent(&mut self, e: i32) {
         self.per_unit = (power_of_two(-e).to_bits() >> 32) as u32;
     }

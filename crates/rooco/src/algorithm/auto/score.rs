@@ -2,7 +2,11 @@
 
 use super::CANDIDATES;
 use super::four::Four;
+use super::part::{Off, Part};
+use super::saved::exactly;
 use super::vector::exp;
+use crate::error::Result;
+use crate::state::State;
 
 /// How fast the average leaves a candidate that loses more.
 const RATE: f64 = 0.1;
@@ -19,6 +23,33 @@ const LATER: u64 = 8;
 /// From so many scored rows on, a second-order candidate that is the best, or worse by at most this share of the loss, is played alone.
 const ALONE_FROM: u64 = 4096;
 const ALONE: f64 = 1e-4;
+/// The lanes rest while the second-order candidate is better than each of them by so many standard errors.
+const REST: f64 = 2.0;
+
+/// The second-order candidate among the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Last {
+    /// There is none.
+    Absent,
+    /// There is one, but too little net weight for it: it is not played.
+    Waits,
+    /// It takes part.
+    In,
+    /// It takes part, and the step that made it gains more than noise would.
+    Clear,
+}
+
+/// What kind of stream is scored.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stream {
+    /// A negative weight has been seen.
+    pub signed: bool,
+    /// The loss has a scale of its own.
+    pub regression: bool,
+    /// The loss is its own quadratic.
+    pub quadratic: bool,
+    pub off: Off,
+}
 
 /// What one row says about the candidates.
 pub(super) struct RowLosses {
@@ -53,14 +84,20 @@ pub(super) struct Scores {
     pub weight_squared: f64,
     /// Rows scored.
     pub n: u64,
-    /// The second-order candidate takes part.
-    pub last_takes_part: bool,
+    /// Does the second-order candidate take part?
+    pub last: Last,
+    /// V: Σ (what that candidate lost - what candidate j lost)², twice discounted.
+    pub apart: [f64; CANDIDATES - 1],
+    /// The lanes may rest: the second-order candidate is played alone, and is clearly better than each of them.
+    pub rest: bool,
+    /// A block of negative rows has been seen: see `brake.rs`.
+    pub ordered: bool,
     /// p: the share of each candidate in the played point.
     pub p: [f32; CANDIDATES],
 }
 
 impl Scores {
-    pub fn new(last_takes_part: bool) -> Self {
+    pub fn new(last: Last) -> Self {
         let mut scores = Scores {
             signed: [0.0; CANDIDATES],
             absolute: [0.0; CANDIDATES],
@@ -68,7 +105,10 @@ impl Scores {
             weight: 0.0,
             weight_squared: 0.0,
             n: 0,
-            last_takes_part,
+            last,
+            apart: [0.0; CANDIDATES - 1],
+            rest: false,
+            ordered: false,
             p: [0.0; CANDIDATES],
         };
         let members = scores.members();
@@ -77,7 +117,62 @@ impl Scores {
     }
 
     fn members(&self) -> usize {
-        CANDIDATES - !self.last_takes_part as usize
+        CANDIDATES - !self.last_is_in() as usize
+    }
+
+    #[inline(always)]
+    pub fn last_is_in(&self) -> bool {
+        matches!(self.last, Last::In | Last::Clear)
+    }
+
+    /// The best of the lanes and their averages, by signed score among those that pass the guard.
+    fn best_lane(&self) -> usize {
+        let absolute = self.absolute();
+        let smallest = absolute[..CANDIDATES - 1].iter().copied().fold(f64::INFINITY, f64::min);
+        let score = |&j: &usize| if absolute[j] <= GUARD * smallest { self.signed[j] } else { f64::INFINITY };
+        (0..CANDIDATES - 1).min_by(|a, b| score(a).total_cmp(&score(b))).unwrap_or(0)
+    }
+
+    pub fn save(&self, s: &mut State) {
+        s.put_f64("score.signed", self.signed);
+        s.put_f64("score.absolute", *self.absolute());
+        s.put_f64("score.apart", self.apart);
+        s.put_f64("score.weights", [self.weight, self.weight_squared]);
+        s.put_f32("score.p", self.p);
+        s.put_u64("score.counts", [self.n, self.kept_apart as u64, self.last as u64, self.ordered as u64, self.rest as u64]);
+    }
+
+    pub fn load(s: &State) -> Result<Self> {
+        let counts = exactly("score.counts", s.u64("score.counts")?, 5)?;
+        let weights = exactly("score.weights", s.f64("score.weights")?, 2)?;
+        let mut scores = Scores::new([Last::Absent, Last::Waits, Last::In, Last::Clear][counts[2].min(3) as usize]);
+        scores.signed.copy_from_slice(exactly("score.signed", s.f64("score.signed")?, CANDIDATES)?);
+        scores.absolute.copy_from_slice(exactly("score.absolute", s.f64("score.absolute")?, CANDIDATES)?);
+        scores.apart.copy_from_slice(exactly("score.apart", s.f64("score.apart")?, CANDIDATES - 1)?);
+        scores.p.copy_from_slice(exactly("score.p", s.f32("score.p")?, CANDIDATES)?);
+        (scores.weight, scores.weight_squared, scores.n) = (weights[0], weights[1], counts[0]);
+        (scores.kept_apart, scores.ordered, scores.rest) = (counts[1] != 0, counts[3] != 0, counts[4] != 0);
+        Ok(scores)
+    }
+
+    /// Lane `to` has become a copy of lane `from`.
+    pub fn copy_lane(&mut self, from: usize, to: usize, stream: Stream) {
+        for (from, to) in [(from, to), (CANDIDATES / 2 + from, CANDIDATES / 2 + to)] {
+            self.signed[to] = self.signed[from];
+            self.absolute[to] = self.absolute[from];
+            self.apart[to] = self.apart[from];
+        }
+        self.reweigh(stream);
+    }
+
+    /// The second-order candidate may not take part yet: it starts from the score of the best of the others.
+    pub fn wait(&mut self) {
+        let best = self.best_lane();
+        self.absolute = *self.absolute();
+        self.signed[CANDIDATES - 1] = self.signed[best];
+        self.absolute[CANDIDATES - 1] = self.absolute[best];
+        self.apart = [0.0; CANDIDATES - 1];
+        self.last = Last::Waits;
     }
 
     /// A.
@@ -96,16 +191,17 @@ impl Scores {
         let min = |a: f64, b: f64| if a < b { a } else { b };
         let four: [f64; 4] = std::array::from_fn(|k| min(of[k], of[k + 4]));
         let first = min(min(four[0], four[2]), min(four[1], four[3]));
-        if self.last_takes_part { min(first, of[CANDIDATES - 1]) } else { first }
+        if self.last_is_in() { min(first, of[CANDIDATES - 1]) } else { first }
     }
 
-    /// Adds a row of weight s. `signed`: a negative weight has been seen; `regression`: the loss has a scale of its own.
+    /// Adds a row of weight s.
     #[inline(always)]
-    pub fn add(&mut self, row: &RowLosses, s: f64, signed: bool, regression: bool) {
+    pub fn add(&mut self, row: &RowLosses, s: f64, stream: Stream) {
+        let Stream { signed, regression, .. } = stream;
         self.n += 1;
         let d = self.n as f64 / (self.n as f64 + 1.0);
-        let clip =
-            if regression && signed && self.n > 20 { CLIP * self.smallest_absolute() / self.weight } else { f64::INFINITY };
+        let clips = regression && signed && self.n > 20 && !stream.off.has(Part::Clip);
+        let clip = if clips { CLIP * self.smallest_absolute() / self.weight } else { f64::INFINITY };
         self.weight = d * self.weight + s.abs();
         self.weight_squared = d * self.weight_squared + s * s;
         // The first row of a regression is played with no idea of the mean: it says nothing about the candidates.
@@ -117,11 +213,18 @@ impl Scores {
                 self.absolute[j] = d * self.absolute[j] + counts * s.abs() * row.size[j].min(clip);
             }
         }
+        let loss = row.value.map(|value| counts * s * value.min(clip));
         for j in 0..CANDIDATES {
-            self.signed[j] = d * self.signed[j] + counts * s * row.value[j].min(clip);
+            self.signed[j] = d * self.signed[j] + loss[j];
+        }
+        if self.last_is_in() {
+            for j in 0..CANDIDATES - 1 {
+                let apart = loss[CANDIDATES - 1] - loss[j];
+                self.apart[j] = d * d * self.apart[j] + apart * apart;
+            }
         }
         if signed || self.n < EVERY_ROW || self.n.is_multiple_of(LATER) {
-            self.reweigh(signed, regression);
+            self.reweigh(stream);
         }
     }
 
@@ -132,19 +235,30 @@ impl Scores {
         (pair(0) + pair(2)) + (pair(1) + pair(3)) + self.p[8] as f64 * m[8]
     }
 
+    /// The same among the lanes and their averages.
+    pub fn mix_lanes(&self, m: &[f64; CANDIDATES]) -> f64 {
+        self.lane_shares().iter().zip(m).map(|(&p, m)| p as f64 * m).sum()
+    }
+
     /// All weights so far count `by` times what they did: for a change of unit.
     pub fn rescale(&mut self, by: f64) {
         self.signed.iter_mut().chain(&mut self.absolute).for_each(|c| *c *= by);
+        self.apart.iter_mut().for_each(|v| *v *= by * by);
         self.weight *= by;
         self.weight_squared *= by * by;
     }
 
     /// p[j] ∝ exp(-rate·C[j]) over the candidates that pass the guard.
     #[inline]
-    pub fn reweigh(&mut self, signed: bool, regression: bool) {
+    pub fn reweigh(&mut self, stream: Stream) {
+        let Stream { signed, regression, .. } = stream;
         let best = self.smallest_absolute();
         if self.weight_squared <= 0.0 || (regression && best <= 0.0) {
             return;
+        }
+        self.rest = false;
+        if signed && let Some(j) = self.chosen(stream) {
+            return self.play_alone(j);
         }
         let mut rate = RATE * self.weight / self.weight_squared;
         if regression {
@@ -153,7 +267,7 @@ impl Scores {
         }
         // A candidate that fails the guard is infinitely far behind.
         let mut played = self.signed;
-        if signed {
+        if signed && !stream.off.has(Part::Guard) {
             let absolute = *self.absolute();
             for j in 0..CANDIDATES {
                 played[j] = if absolute[j] <= GUARD * best { played[j] } else { f64::INFINITY };
@@ -165,22 +279,90 @@ impl Scores {
         let behind = played.map(|c| (rate * (c - lowest)) as f32);
         let (first, rest) = behind.as_chunks::<4>();
         let (a, b) = (share(first[0].into()), share(first[1].into()));
-        let last = if self.last_takes_part { share(Four::splat(rest[0])).array()[0] } else { 0.0 };
+        let last = if self.last_is_in() { share(Four::splat(rest[0])).array()[0] } else { 0.0 };
         let total = (a + b).sum() + last;
         if total > 0.0 && total.is_finite() {
             let (a, b) = ((a / total).array(), (b / total).array());
             self.p[..4].copy_from_slice(&a);
             self.p[4..8].copy_from_slice(&b);
             self.p[8] = last / total;
-            if self.last_takes_part && self.n >= ALONE_FROM && played[8] <= lowest + ALONE * best {
-                self.p = std::array::from_fn(|j| (j == CANDIDATES - 1) as u8 as f32);
+            if self.last_is_in() && !signed && self.n >= ALONE_FROM && played[8] <= lowest + ALONE * best {
+                self.play_alone(CANDIDATES - 1);
+                self.rest = self.last_is_clearly_better();
             }
         }
     }
 
-    /// True if the second-order candidate is played alone.
-    #[inline(always)]
-    pub fn last_is_alone(&self) -> bool {
-        self.last_takes_part && self.n >= ALONE_FROM && self.p[CANDIDATES - 1] == 1.0
+    /// The candidate that signed rows choose outright, if they do. Their scores are noisy: the second-order candidate is judged by the step that made
+    /// it, and the score has a veto only. After a block of negative rows scores mean little.
+    fn chosen(&self, stream: Stream) -> Option<usize> {
+        let (last, absolute) = (CANDIDATES - 1, self.absolute());
+        if self.ordered {
+            return Some(if self.last_is_in() { last } else { self.best_average() });
+        }
+        if self.last != Last::Clear || stream.off.has(Part::Judge) {
+            return None;
+        }
+        let vetoed = if stream.quadratic {
+            absolute[last] > GUARD * self.smallest_absolute()
+        } else {
+            let best = self.best_lane();
+            self.signed[last] - self.signed[best] > self.apart[best].sqrt()
+        };
+        (!vetoed).then_some(last)
+    }
+
+    /// The shares of the lanes and their averages among themselves; if they have none, all for the average of smallest absolute loss.
+    pub fn lane_shares(&self) -> [f32; CANDIDATES - 1] {
+        let total: f32 = self.p[..CANDIDATES - 1].iter().sum();
+        let smallest = self.best_average();
+        std::array::from_fn(|j| if total > 0.0 { self.p[j] / total } else { (j == smallest) as u8 as f32 })
+    }
+
+    fn best_average(&self) -> usize {
+        let absolute = self.absolute();
+        (CANDIDATES / 2..CANDIDATES - 1).min_by(|&a, &b| absolute[a].total_cmp(&absolute[b])).unwrap_or(CANDIDATES / 2)
+    }
+
+    fn play_alone(&mut self, j: usize) {
+        self.p = std::array::from_fn(|k| (j == k) as u8 as f32);
+    }
+
+    fn last_is_clearly_better(&self) -> bool {
+        let (last, best) = (CANDIDATES - 1, self.best_lane());
+        self.signed[best] - self.signed[last] > REST * self.apart[best].sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_candidate_that_loses_more_is_left_at_the_stated_rate() {
+        let stream = Stream { signed: false, regression: false, quadratic: false, off: Off::default() };
+        let mut scores = Scores::new(Last::Absent);
+        let mut value = [1.0; CANDIDATES];
+        value[2] = 1.02;
+        for _ in 0..1000 {
+            scores.add(&RowLosses { value, size: value }, 1.0, stream);
+        }
+        // Linear discounts: 1000 rows count as 500. The rate is RATE a unit of loss.
+        let expected = (-0.1f64 * 0.02 * 500.0).exp();
+        assert!(((scores.p[2] / scores.p[0]) as f64 / expected - 1.0).abs() < 0.01, "{:?}", scores.p);
+    }
+
+    #[test]
+    fn the_second_order_candidate_is_vetoed_by_a_clearly_worse_score_only() {
+        let stream = Stream { signed: true, regression: false, quadratic: false, off: Off::default() };
+        for (last, alone) in [(1.0, true), (1.001, true), (1.5, false)] {
+            let mut scores = Scores::new(Last::Clear);
+            for t in 0..400 {
+                let mut value = [1.0 + 0.1 * (t % 2) as f64; CANDIDATES];
+                value[8] = last + if t % 3 == 0 { 0.1 } else { 0.0 };
+                scores.add(&RowLosses { value, size: value }, 1.0, stream);
+            }
+            assert_eq!(scores.p[8] == 1.0, alone, "{last}: {:?}", scores.p);
+        }
     }
 }
