@@ -78,10 +78,11 @@ macro_rules! losses {
 
         impl Base {
             fn named(name: &str, number: &dyn Fn(f64) -> Result<f64>) -> Option<Result<Self>> {
-                Some(match name {
-                    $($name => (|| Ok(Base::$variant $({ $number: number($default)? })?))(),)*
-                    _ => return None,
-                })
+                $(if name == $name {
+                    let make = || Ok(Base::$variant $({ $number: number($default)? })?);
+                    return Some(make());
+                })*
+                None
             }
 
             /// Its line in the registry.

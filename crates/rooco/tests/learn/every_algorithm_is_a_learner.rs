@@ -110,7 +110,7 @@ fn every_entry_of_the_registry_passes_check_learner() {
         Some("missing:0,0.1"),
     ];
     let mut checked = 0;
-    for algorithm in Algorithm::all().filter(|a| !a.is_default()) {
+    for algorithm in Algorithm::all() {
         for (base, correction) in specs.iter().flat_map(|base| corrections.map(|c| (*base, c))) {
             for (domain, l2) in [("none", 0.0), ("ball:1.2", 0.0), ("box:-1,1", 0.2), ("none", 0.2), ("ball:50", 0.0)] {
                 let spec = LossSpec {

@@ -77,7 +77,7 @@ fn every_path_in_the_documents_exists() {
     );
     // What a path may be relative to.
     let crates = ["rooco", "rooco-data", "rooco-pass", "rooco-lab", "rooco-cli"];
-    let mut bases: Vec<String> = ["", "docs", "python"].map(String::from).to_vec();
+    let mut bases: Vec<String> = ["", "crates", "docs", "python"].map(String::from).to_vec();
     bases.extend(crates.iter().flat_map(|c| [format!("crates/{c}"), format!("crates/{c}/src")]));
     let mut found = 0;
     for page in pages {
