@@ -241,7 +241,6 @@ impl Centre {
             watched: watched.iter().copied().zip(moments).collect(),
             rows: counts[0],
             next: counts[1],
-            ..Centre::default()
         })
     }
 }
