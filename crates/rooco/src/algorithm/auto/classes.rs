@@ -148,6 +148,9 @@ impl AutoClasses {
         if let Some((i, v)) = z.x.iter().find(|(_, v)| !v.is_finite()) {
             return bad(format!("feature {i}"), v);
         }
+        if !z.y.is_finite() {
+            return bad("the target".into(), z.y);
+        }
         if !(z.weight * z.weight).is_finite() {
             return bad("the weight".into(), z.weight);
         }

@@ -42,10 +42,21 @@ impl CorrectedFeatures {
         if self.kind == Kind::Missing { limit * (1.0 - self.number(i)) } else { limit }
     }
 
-    /// Σσ²·w² over all features, for noise: what the row costs beside its square, whichever features it has.
-    pub(super) fn noise_of(&self, features: usize, weight: impl Fn(usize) -> f64) -> Option<f64> {
-        let sum = || self.numbers.iter().take(features).enumerate().map(|(i, d)| d * weight(i).powi(2)).sum();
-        (self.kind == Kind::Noise).then(sum)
+    /// Σd·w² of a row with these v and of a rule that clamps them: noise costs on all features, whichever the row has.
+    pub(super) fn cost(
+        &self,
+        v: Features<'_>,
+        features: usize,
+        weight: impl Fn(usize) -> f64,
+        limit: impl Fn(usize) -> f64,
+    ) -> f64 {
+        match self.kind {
+            Kind::Noise => self.numbers.iter().take(features).enumerate().map(|(i, d)| d * weight(i).powi(2)).sum(),
+            Kind::Missing => {
+                let clamped = |i: usize, v: f64| v.clamp(-limit(i), limit(i));
+                v.iter().map(|(i, v)| self.number(i) * (clamped(i, v) * weight(i)).powi(2)).sum()
+            }
+        }
     }
 
     fn number(&self, i: usize) -> f64 {

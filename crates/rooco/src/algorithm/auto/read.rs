@@ -32,9 +32,8 @@ pub(super) struct Reading {
     pub quick: [[f32; LANES]; 2],
     /// The played prediction before this row's scale was known, minus the same after: only values never seen as large differ.
     pub surprise: f64,
-    /// Σd·w² of the candidates and of the played point: 0 unless the loss corrects features.
+    /// Σd·w² of the candidates: 0 unless the loss corrects features.
     pub curved: [f64; CANDIDATES],
-    pub curved_played: f64,
     /// The loss at the prediction of the second-order candidate.
     pub last: Quadratic,
 }
@@ -275,11 +274,18 @@ impl<P: AutoLoss> Auto<P> {
         reading
     }
 
-    /// Line 2 for losses that correct features: Σd·w².
+    /// Σd·w² of the played point, before it sees the row.
+    #[cold]
+    pub(super) fn curved_played(&self, x: Features<'_>) -> f64 {
+        let Some(correction) = self.loss.correction() else { return 0.0 };
+        let limit = |i: usize| self.features[i].scale.limit_of_data();
+        correction.cost(x, self.features.len(), self.weight_at(), limit)
+    }
+
+    /// Line 2 for losses that correct features: Σd·w² of every candidate.
     #[cold]
     pub(super) fn read_curves(&mut self, reading: &mut Reading) {
         let Some(correction) = self.loss.correction() else { return };
-        let (p, _) = self.shares_apart();
         let unit = self.label.unit() * self.label.unit();
         self.curves.clear();
         for (i, v, gone) in self.entries.iter() {
@@ -292,11 +298,7 @@ impl<P: AutoLoss> Auto<P> {
                 reading.curved[lane] += w[lane] as f64 * unit;
                 reading.curved[LANES + lane] += b[lane] as f64 * unit;
             }
-            reading.curved_played += d as f64 * f.mixed(gone, &p).powi(2) * unit;
             self.curves.push(d);
-        }
-        if let Some(noise) = correction.noise_of(self.features.len(), self.weight_at()) {
-            reading.curved_played = noise;
         }
     }
 

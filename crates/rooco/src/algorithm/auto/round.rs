@@ -48,6 +48,7 @@ impl<P: AutoLoss> Auto<P> {
     /// A row in the learner's coordinates, from line 1 to line 5.
     #[inline(always)]
     pub(super) fn round<V: Pair>(&mut self, z: Row<'_>) -> Result<Played> {
+        z.x.check(self.rows + 1, self.max_features)?;
         let mut place = std::mem::take(&mut self.place);
         let x = match self.loss.correction() {
             Some(correction) => correction.values(z.x, &mut place),
@@ -134,6 +135,8 @@ impl<P: AutoLoss> Auto<P> {
             return self.rest(z, sizes);
         }
 
+        let curved_played = if corrects { self.curved_played(z.x) } else { 0.0 };
+
         // Lines 1 and 2: feature scale and play, with the mean, the round and the shares of before this row.
         let mut reading = self.read::<V>(z.x, sizes.has_zeros());
         self.read_second_order(z, &mut reading);
@@ -142,7 +145,7 @@ impl<P: AutoLoss> Auto<P> {
         }
         let mix = self.scores.mix(&reading.m);
         let played = self.label.mean + mix + reading.surprise;
-        let loss = s * (self.loss.value(played, z.y) - 0.5 * reading.curved_played);
+        let loss = s * (self.loss.value(played, z.y) - 0.5 * curved_played);
 
         let row_quadratic = self.second.is_some().then(|| {
             let lanes = (stream.signed && !stream.quadratic).then(|| self.scores.mix_lanes(&reading.m));
@@ -232,7 +235,6 @@ impl<P: AutoLoss> Auto<P> {
     #[inline(always)]
     fn check(&self, z: Row<'_>, sizes: Sizes) -> Result<()> {
         let row = self.rows + 1;
-        z.x.check(row, self.max_features)?;
         let bad = |what: String, value| Err(Error::NonFinite { row, what, value });
         if !sizes.finite {
             let (i, v) = z.x.iter().find(|(_, v)| !v.is_finite()).unwrap_or((0, f64::NAN));
