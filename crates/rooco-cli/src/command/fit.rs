@@ -293,6 +293,9 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     if let Some(order) = fitted.order.as_ref().filter(|o| !o.random_order()) {
         eprintln!("rooco: {}", say::order(order));
     }
+    if fitted.model.about.negative_block {
+        eprintln!("rooco: {}", summary::NEGATIVE_BLOCK);
+    }
     let diverged = fitted.diverged();
     if let Some(ratio) = diverged {
         eprintln!(

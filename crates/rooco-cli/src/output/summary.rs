@@ -11,6 +11,10 @@ use rooco::guarantee::Repair;
 
 use super::{say, words};
 
+/// What is said of rows of negative weight that come one after the other, such as removals at the end of a log.
+pub const NEGATIVE_BLOCK: &str = "rows of negative weight came in a block, so the order is not random; the default rule takes such rows back only as far as \
+     its second-order part sees them: shuffle the rows for the model that they ask for";
+
 /// The summary of a run as text.
 pub fn text(model: &Model, rows: u64, seconds: f64, path: Option<&Path>) -> String {
     let rate = words::count((rows as f64 / seconds) as u64);
@@ -74,6 +78,9 @@ pub fn about(model: &Model) -> String {
     for violation in &a.violations {
         line("but", violation.clone());
     }
+    if a.negative_block {
+        line("negative block", NEGATIVE_BLOCK.into());
+    }
     if let Some(order) = a.order.as_ref().filter(|o| o.random == Some(false)) {
         line("order", format!("{}: {}", order.text, say::repair(Repair::Shuffle)));
     }
@@ -105,6 +112,7 @@ pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
         "constants": a.constants,
         "promise": a.promise,
         "insurance": a.insurance,
+        "negative_block": a.negative_block,
         "checksum": a.checksum,
         "clamps": model.rule.limits.is_some(),
         "seed": a.seed,

@@ -321,3 +321,28 @@ fn no_printed_bound_is_below_the_measured_regret() {
     }
     assert!(compared >= 100, "{compared}");
 }
+
+/// Removals appended to a log: the run does not diverge, and says that the order is not random.
+#[test]
+fn a_block_of_negative_rows_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let d = dir.path();
+    let good = table(6000, 1, |_, line| line[0] = if line[1] > line[2] { 1.0 } else { -1.0 });
+    let bad = table(600, 2, |_, line| line[0] = if line[1] > line[2] { -1.0 } else { 1.0 });
+    let mut text = "y,x1,x2,w\n".to_owned();
+    let mut random = Random::new(3, Purpose::Test);
+    let mut all: Vec<&str> = good.lines().skip(1).chain(bad.lines().skip(1)).collect();
+    for k in (1..all.len()).rev() {
+        all.swap(k, random.below(k as u64 + 1) as usize);
+    }
+    all.iter().for_each(|line| text += &format!("{line},1\n"));
+    bad.lines().skip(1).for_each(|line| text += &format!("{line},-1\n"));
+    write(d, "log.csv", &text);
+    let out = run(d, &["fit", "log.csv", "--target", "y", "--weight", "w", "--json", "--quiet", "--model", "m"]);
+    assert!(out.status.success() && String::from_utf8_lossy(&out.stderr).contains("came in a block"), "{out:?}");
+    assert_eq!(json(&String::from_utf8(out.stdout).unwrap())["negative_block"], true);
+    assert!(ok(d, &["show", "m"]).contains("came in a block"));
+    write(d, "good.csv", &good);
+    let accuracy = json(&ok(d, &["eval", "m", "good.csv", "--json"]))["accuracy"].as_f64().unwrap();
+    assert!(accuracy > 0.9, "{accuracy}");
+}

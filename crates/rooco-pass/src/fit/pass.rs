@@ -389,6 +389,7 @@ impl Pass {
             }),
             violations: violations.iter().map(Violation::to_string).collect(),
             order: order.as_ref().map(|o| OrderFound::of(o, &self.filled_in)),
+            negative_block: self.plan.learner.is_ordered(),
             checksum: self.sum.text(),
             rows: self.learned,
             progressive_loss: self.paid.value(),

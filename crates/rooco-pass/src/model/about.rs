@@ -38,6 +38,9 @@ pub struct About {
     /// Whether the rows came in random order; absent if that was not tested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderFound>,
+    /// Rows of negative weight came in a block, which no random order does: the default rule took them with care.
+    #[serde(default)]
+    pub negative_block: bool,
     /// The rows learned from: [`RowSum`](rooco::checksum::RowSum).
     pub checksum: String,
     /// Rows learned from.

@@ -160,6 +160,10 @@ impl Learner for Insured {
         if self.paid_out() { self.b.played() } else { self.a.played() }
     }
 
+    fn is_ordered(&self) -> bool {
+        self.a.is_ordered()
+    }
+
     fn insurance(&self) -> Option<Insurance> {
         Some(Insurance {
             rounds: self.played_a,
