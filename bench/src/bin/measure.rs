@@ -180,8 +180,7 @@ fn main() -> Result<(), Failure> {
             std::thread::scope(|scope| {
                 for _ in 0..threads {
                     scope.spawn(|| {
-                        loop {
-                            let Some((k, &seed)) = next.lock().ok().and_then(|mut n| n.next()) else { break };
+                        while let Some((k, &seed)) = next.lock().ok().and_then(|mut n| n.next()) {
                             let outcome = one(set, kind, seed, &train, &test, &off);
                             if let Ok(mut results) = results.lock() {
                                 results.push((k, outcome));

@@ -112,7 +112,8 @@ fn a_toy_loss_and_a_toy_algorithm_are_a_file_and_a_line_each() {
         fs::copy(root.join("crates/rooco").join(name), library.join(name)).unwrap();
     }
     let mut workspace = fs::read_to_string(root.join("Cargo.toml")).unwrap();
-    let (start, end) = (workspace.find("members = [").unwrap(), workspace.find("]\n").unwrap());
+    let start = workspace.find("members = [").unwrap();
+    let end = start + workspace[start..].find("]\n").unwrap();
     workspace.replace_range(start..end, "members = [\"crates/rooco\"");
     fs::write(home.join("Cargo.toml"), workspace).unwrap();
     fs::copy(root.join("Cargo.lock"), home.join("Cargo.lock")).unwrap();

@@ -14,7 +14,7 @@ fn the_bound_is_printed_and_the_certified_regret_is_below_it() {
     write(dir.path(), "t.csv", &table(3000, false, 1));
     let args = ["fit", "t.csv", "--target", "y", "--drop", "w", "--guarantee", "--domain", "ball:3", "--certify"];
     let text = ok(dir.path(), &args);
-    for expected in ["from all rows", "Theorem 5", "regret"] {
+    for expected in ["from all rows", "Theorem 10", "of the proved learner +", "regret"] {
         assert!(text.contains(expected), "no `{expected}` in\n{text}");
     }
     assert!(!text.contains("estimate"), "{text}");

@@ -189,7 +189,7 @@ fn certified_gaps_hold_against_an_independent_search() {
 /// The census: one-hot categories, some of them rare, twins of negative weight, and rows of negative weight without a twin.
 #[test]
 fn census_models_are_certified_within_a_factor_of_three() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/acs-employment-ma.csv.gz");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../rooco-cli/data/acs-employment-ma.csv.gz");
     let codes =
         ["SCHL", "MAR", "RELP", "DIS", "ESP", "CIT", "MIG", "MIL", "ANC", "NATIVITY", "DEAR", "DEYE", "DREM", "SEX", "RAC1P"];
     let options = rooco_data::stream::ReadOptions {
