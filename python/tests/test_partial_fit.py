@@ -71,9 +71,13 @@ def test_it_says_what_it_runs(regression):
     assert model.guarantee_.startswith("horizon-free default") and "no theorem" in model.guarantee_
     with pytest.raises(ValueError, match="give horizon=T, use fit"):
         OnePassRegressor(algorithm="reservoir-sgd").partial_fit(x, y)
-    with_proof = OnePassRegressor(algorithm="provable", horizon=3000, domain="ball:20", beta=3e5, lambda_=0.01)
+    with_proof = OnePassRegressor(algorithm="provable", horizon=3000, domain="ball:20", beta=1e9, lambda_=0.01, G=1e12)
     with_proof.partial_fit(x, y)
     assert with_proof.constants_["horizon"] == 3000 and "regret" in with_proof.guarantee_.lower()
+    assert with_proof.constants_["beta"] == {"value": 1e9, "source": "given", "certain": True}
+    # What is not given is read off the first rows, and said to be; rows beyond it take the bound away.
+    guessed = OnePassRegressor(algorithm="provable", horizon=3000, domain="ball:20", lambda_=0.01).partial_fit(x, y)
+    assert guessed.constants_["beta"]["source"] == "from the first 1000 rows" and not guessed.promise_["is_guarantee"]
     with pytest.raises(ValueError, match="T = 3000"):
         with_proof.partial_fit(x[:1], y[:1])
 
