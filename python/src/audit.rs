@@ -53,7 +53,9 @@ pub fn audit(py: Python<'_>, rows: &Rows, options: &str) -> PyResult<String> {
         Ok(audit.finish(stream.schema().features())?)
     })?;
     let mut answer = report.to_json();
-    answer["text"] = report.to_string().into();
+    let ways: Vec<String> = report.repairs().into_iter().map(crate::say::repair).collect();
+    let ways = if ways.is_empty() { String::new() } else { format!("{:<18}{}\n", "what to do", ways.join("; ")) };
+    answer["text"] = (report.to_string() + &ways).into();
     Ok(answer.to_string())
 }
 

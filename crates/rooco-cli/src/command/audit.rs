@@ -16,7 +16,7 @@ use super::data::DataArguments;
 use super::fit::parse_bytes;
 use super::predict::open;
 use crate::exit::Outcome;
-use crate::output::{Progress, words};
+use crate::output::{Progress, say, words};
 
 /// Measure what the theorems need of the data, and say what they promise; with --model, certify a finished model.
 ///
@@ -136,6 +136,10 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         writeln!(std::io::stdout(), "{}", report.to_json())?;
     } else {
         write!(std::io::stdout(), "{report}")?;
+        let ways: Vec<String> = report.repairs().into_iter().map(say::repair).collect();
+        if !ways.is_empty() {
+            writeln!(std::io::stdout(), "{:<18}{}", "what to do", ways.join("; "))?;
+        }
     }
     Ok(if report.verdict == Verdict::Convex { Outcome::Done } else { Outcome::No })
 }

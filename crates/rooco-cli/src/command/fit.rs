@@ -219,7 +219,11 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         }
         let convex = report.verdict == Verdict::Convex;
         if !(convex && report.diameter.is_finite()) {
-            eprintln!("rooco: no bound can be given. {}", report.advice());
+            let ways = report.repairs().into_iter();
+            eprintln!(
+                "rooco: no bound can be given. {}",
+                with_repairs(report.advice().trim_end_matches('.'), ways, &say::repair)
+            );
             return Ok(Outcome::No);
         }
         // The default, with a proved learner beside it. Several scores a row have no insurance yet: the proved learner runs alone.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::constants::{AuditReport, Verdict};
-use rooco::guarantee::{Guarantee, short};
+use rooco::guarantee::{Guarantee, Repair, short};
 use rooco::words::{at_least, at_most};
 
 impl AuditReport {
@@ -50,37 +50,45 @@ impl AuditReport {
         words
     }
 
+    /// What would change the answer.
+    pub fn repairs(&self) -> Vec<Repair> {
+        let mut all = Vec::new();
+        all.extend((!self.order.random_order()).then_some(Repair::Shuffle));
+        all.extend((self.verdict != Verdict::Convex).then_some(Repair::AddL2));
+        all.extend(self.diameter.is_infinite().then_some(Repair::BoundTheDomain));
+        all
+    }
+
     /// Which algorithm to use, and why.
     pub fn advice(&self) -> String {
         let order = if self.order.random_order() { "" } else { "Shuffle the rows first: every bound needs a random order. " };
         let advice = match self.verdict {
             Verdict::NotConvex { l2 } => format!(
-                "The sum is not convex, so nothing is promised and a minimum may not exist: give --l2 {l2} or more, or check {}.",
+                "The sum is not convex, so nothing is promised and a minimum may not exist: an L2 term of {l2} or more repairs that; or check {}.",
                 match (self.counts.negative_rows, &self.loss.correction) {
                     (0, Some(_)) => "what the correction assumes of the noise",
                     _ => "the signs of the weights",
                 }
             ),
             Verdict::NotCertain { l2 } => format!(
-                "It is not certain that the sum is convex on this domain: --l2 {l2} makes it certain; a smaller domain may, too."
+                "It is not certain that the sum is convex on this domain: an L2 term of {l2} makes it certain; a smaller domain may, too."
             ),
             Verdict::Convex => match self.best() {
                 Some(g) => format!(
-                    "The best bound is that of {} ({}): {}, {:.3} of G·D·T. Without a proof, --algorithm auto usually learns a better \
-                     model; certify it afterwards with rooco audit --model M.",
+                    "The best bound is that of {} ({}): {}, {:.3} of G·D·T. Without a proof, the default algorithm usually learns a better \
+                     model; certify it afterwards.",
                     g.algorithm,
                     g.name,
                     at_most(g.value),
                     g.value / g.trivial
                 ),
                 None if self.diameter.is_infinite() => {
-                    "The bounds need a bounded domain: give --domain ball:R. Or use --algorithm auto, \
-                     which no theorem covers, and certify the model afterwards with rooco audit --model M."
+                    "The bounds need a bounded domain, such as a ball. Or use the default algorithm, \
+                     which no theorem covers, and certify the model afterwards."
                         .into()
                 }
                 None => {
-                    "No theorem says more than G·D·T for these rows. Use --algorithm auto, and certify the model afterwards with \
-                     rooco audit --model M."
+                    "No theorem says more than G·D·T for these rows. Use the default algorithm, and certify the model afterwards."
                         .into()
                 }
             },

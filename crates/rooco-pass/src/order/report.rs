@@ -126,7 +126,7 @@ impl OrderReport {
 impl fmt::Display for Alarm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (row, evidence) = (thousands(self.row), odds(self.evidence));
-        write!(f, "row {row}: this stream is not in random order (evidence {evidence} on {}); use --shuffle", self.score)
+        write!(f, "row {row}: this stream is not in random order (evidence {evidence} on {})", self.score)
     }
 }
 
@@ -137,7 +137,7 @@ impl fmt::Display for OrderReport {
             let (row, evidence) = (thousands(row), odds(s.evidence));
             return write!(
                 f,
-                "row {row}: this stream is not in random order (evidence {evidence} on {}, reached at row {}); use --shuffle, or rooco shuffle",
+                "row {row}: this stream is not in random order (evidence {evidence} on {}, reached at row {})",
                 s.score,
                 thousands(s.reached)
             );
@@ -172,10 +172,7 @@ mod tests {
     #[test]
     fn messages_read_as_documented() {
         let alarm = Alarm { row: 120_000, score: Score::Label, evidence: 9.3, level: 0.001 };
-        assert_eq!(
-            alarm.to_string(),
-            "row 120,000: this stream is not in random order (evidence 10^9 : 1 on the label); use --shuffle"
-        );
+        assert_eq!(alarm.to_string(), "row 120,000: this stream is not in random order (evidence 10^9 : 1 on the label)");
         assert_eq!([0.0, 0.5, 2.1, 3.85, 12.0].map(odds), ["1.0 : 1", "3.2 : 1", "125 : 1", "7,079 : 1", "10^12 : 1"]);
     }
 }

@@ -98,3 +98,33 @@ fn every_path_in_the_documents_exists() {
     }
     assert!(found > 30, "{found} paths");
 }
+
+/// The library serves a command, Python and services: none of its texts may name an option of one of them.
+#[test]
+fn no_text_of_the_library_names_an_option() {
+    fn sources(folder: &std::path::Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
+            if entry.is_dir() {
+                sources(&entry, found);
+            } else if entry.extension().is_some_and(|e| e == "rs") {
+                found.push(entry);
+            }
+        }
+    }
+    let mut files = Vec::new();
+    ["rooco", "rooco-data", "rooco-pass"].iter().for_each(|c| sources(&root().join("crates").join(c).join("src"), &mut files));
+    let option = |text: &str| {
+        text.match_indices("--").any(|(i, _)| {
+            let before = text[..i].chars().next_back();
+            before.is_none_or(|c| !c.is_alphanumeric() && c != '-') && text[i + 2..].starts_with(|c: char| c.is_ascii_lowercase())
+        })
+    };
+    for file in files {
+        for (n, line) in fs::read_to_string(&file).unwrap().lines().enumerate() {
+            // Comments may say where a text is used; texts may not.
+            let code = line.split("//").next().unwrap_or("");
+            let texts = code.split('"').skip(1).step_by(2);
+            assert!(!texts.into_iter().any(option), "{}:{}: {line}", file.display(), n + 1);
+        }
+    }
+}
