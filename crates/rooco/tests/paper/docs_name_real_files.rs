@@ -102,7 +102,7 @@ fn every_path_in_the_documents_exists() {
 /// The library serves a command, Python and services: none of its texts may name an option of one of them.
 #[test]
 fn no_text_of_the_library_names_an_option() {
-    fn sources(folder: &std::path::Path, found: &mut Vec<PathBuf>) {
+    fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
             if entry.is_dir() {
                 sources(&entry, found);
