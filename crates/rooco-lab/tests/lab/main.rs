@@ -8,5 +8,6 @@ mod regret_grows_like_log_t;
 mod report_is_one_small_file;
 mod results_do_not_depend_on_threads;
 mod sorted_order_gives_linear_regret;
+mod the_default_runs_beside_the_others;
 mod the_study_is_reproduced;
 mod theorem_regret_is_below_every_bound;

@@ -128,3 +128,33 @@ fn no_text_of_the_library_names_an_option() {
         }
     }
 }
+
+/// The tables of algorithms and losses in docs/choosing.md are those of the registries; `ROOCO_DRAW=1` writes them anew.
+#[test]
+fn the_tables_of_the_registries_are_in_the_documents() {
+    use rooco::algorithm::Algorithm;
+    use rooco::loss::LOSSES;
+    let (begin, end) = ("<!-- from the registries: begin -->\n", "<!-- from the registries: end -->\n");
+    let mut table = "| `--algorithm` | what it is | needs | theorem in random order |\n|---|---|---|---|\n".to_owned();
+    for a in Algorithm::all() {
+        let needs = [(a.needs.beta, "β"), (a.needs.lambda, "λ"), (a.needs.horizon, "T"), (a.needs.rows, "past rows")];
+        let needs: Vec<&str> = needs.into_iter().filter_map(|(n, word)| n.then_some(word)).collect();
+        let needs = if needs.is_empty() { "nothing".into() } else { needs.join(", ") };
+        table += &format!("| `{}` | {} | {needs} | {} |\n", a.name, a.about, a.theorem);
+    }
+    table += "\n| `--loss` | φ(p, y) of the score p |\n|---|---|\n";
+    for loss in LOSSES {
+        let number =
+            loss.number.map_or(String::new(), |(name, default)| format!("`, {name} = {default} as `{}:{default}", loss.name));
+        table += &format!("| `{}{number}` | {} |\n", loss.name, loss.formula);
+    }
+    let page = root().join("docs/choosing.md");
+    let text = fs::read_to_string(&page).unwrap();
+    let (head, rest) = text.split_once(begin).expect("the place of the tables");
+    let (now, tail) = rest.split_once(end).expect("the end of the tables");
+    if std::env::var_os("ROOCO_DRAW").is_some() {
+        fs::write(page, format!("{head}{begin}{table}{end}{tail}")).unwrap();
+    } else {
+        assert_eq!(now, table, "write the tables anew with ROOCO_DRAW=1");
+    }
+}
