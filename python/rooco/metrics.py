@@ -43,7 +43,7 @@ def _judge(metric: str, y: Any, prediction: Any, sample_weight: Any, units: Any,
             raise ValueError(f"there are {len(y)} targets and {len(other)} numbers in {name}.")
     found = _rooco.judge(metric, p, y, w, u, bins)
     if found is None:
-        raise ValueError(f"{metric} is not defined here: the weights, or those of a class, do not sum to more than zero.")
+        raise ValueError(f"{metric} is not defined here: the weights, or those of a class, sum to zero, or the target does not vary.")
     return Estimated(*found)
 
 

@@ -39,7 +39,7 @@ def test_errors_and_what_is_not_defined(rows):
     found = metrics.auc(y, score)
     assert 0 < found.standard_error < 0.05 and found.effective == pytest.approx(600)
     with pytest.raises(ValueError, match="not defined"):
-        metrics.log_loss(y, p, -w)
+        metrics.log_loss(y, p, np.zeros(600))
     with pytest.raises(ValueError, match="two classes"):
         metrics.auc(np.zeros(600), score)
     with pytest.raises(ValueError, match="predictions"):
