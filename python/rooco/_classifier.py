@@ -236,7 +236,8 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
 
     @property
     def coef_(self) -> np.ndarray:
-        """w: one row for two classes, one a class for more; without the intercept."""
+        """w: one row for two classes, one a class for more; without the intercept. Outside the range of the training data the default's
+        predictions are flat: each value counts as the largest that was seen (``model_.limits()``), so ``coef_`` alone does not give them there."""
         coef = self._linear()[0]
         return coef[1:] - coef[:1] if len(coef) == 2 else coef
 

@@ -153,7 +153,8 @@ class OnePassRegressor(RegressorMixin, _OnePass):
 
     @property
     def coef_(self) -> np.ndarray:
-        """w, without the intercept."""
+        """w, without the intercept. Outside the range of the training data the default's
+        predictions are flat: each value counts as the largest that was seen (``model_.limits()``), so ``coef_`` alone does not give them there."""
         return self._linear()[0][0]
 
     @property

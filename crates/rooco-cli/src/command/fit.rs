@@ -97,7 +97,12 @@ pub struct Arguments {
     #[arg(long)]
     pub shuffle: bool,
 
-    /// The share of rows that are never learned from; the finished model is tested on them (or on a uniform sample of 50,000).
+    /// Rows that name a feature at or beyond this number are an error: memory follows the largest one.
+    #[arg(long, default_value_t = rooco::MAX_FEATURES, value_name = "N")]
+    pub max_features: usize,
+
+    /// The share of rows that are never learned from; the finished model is tested on them, or on a uniform sample where they are many (at most
+    /// 50,000 rows and 4 million numbers; the summary says how many).
     #[arg(long, default_value_t = 0.0, value_name = "SHARE")]
     pub holdout: f64,
 
@@ -250,6 +255,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             ..constants
         },
         holdout: a.holdout,
+        max_features: a.max_features,
         // An order that we made ourselves needs no test.
         order_test: !a.no_order_test && !a.shuffle,
         ..Default::default()

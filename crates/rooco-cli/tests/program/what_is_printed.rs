@@ -349,3 +349,41 @@ fn a_block_of_negative_rows_is_said() {
     let accuracy = json(&ok(d, &["eval", "m", "good.csv", "--json"]))["accuracy"].as_f64().unwrap();
     assert!(accuracy > 0.9, "{accuracy}");
 }
+
+/// A feature beyond the limit is an error that names a way out, and the way out is there.
+#[test]
+fn the_limit_on_features_can_be_raised() {
+    let dir = tempfile::tempdir().unwrap();
+    let d = dir.path();
+    write(d, "far.svm", &"1 1:1 20000000:1\n-1 1:-1 3:1\n".repeat(20));
+    let message = error(d, &["fit", "far.svm", "--quiet"]);
+    assert!(message.contains("beyond the limit of 16777216 features") && message.contains("raise the limit"), "{message}");
+    ok(d, &["fit", "far.svm", "--quiet", "--algorithm", "sgd", "--max-features", "30000000"]);
+}
+
+/// With L2 the text says who pays it: not what an insured run plays.
+#[test]
+fn the_text_says_who_pays_the_l2_term() {
+    let dir = tempfile::tempdir().unwrap();
+    let d = dir.path();
+    write(d, "t.csv", &table(3000, 1, |_, _| ()));
+    let args = ["fit", "t.csv", "--target", "y", "--shuffle", "--domain", "ball:4", "--l2", "0.2", "--quiet"];
+    assert!(ok(d, &[&args[..], &["--guarantee"]].concat()).contains("what is played is charged without"));
+    assert!(ok(d, &[&args[..], &["--algorithm", "provable"]].concat()).contains("both pay"));
+}
+
+/// `eval` gives errors for weights of either sign: a row taken back counts as nothing.
+#[test]
+fn eval_has_standard_errors() {
+    let dir = tempfile::tempdir().unwrap();
+    let d = dir.path();
+    let two = table(2000, 1, |_, line| line[0] = if line[1] > line[2] { 1.0 } else { -1.0 });
+    write(d, "two.csv", &two);
+    ok(d, &["fit", "two.csv", "--target", "y", "--model", "m", "--quiet"]);
+    let judged = &json(&ok(d, &["eval", "m", "two.csv", "--json"]))["judged"];
+    let names: Vec<&str> = judged.as_array().unwrap().iter().map(|j| j["metric"].as_str().unwrap()).collect();
+    assert_eq!(names, ["log-loss", "Brier score", "AUC", "calibration error"]);
+    assert!(judged.as_array().unwrap().iter().all(|j| j["standard_error"].as_f64().unwrap() > 0.0), "{judged}");
+    assert!((judged[0]["effective_rows"].as_f64().unwrap() - 2000.0).abs() < 1e-6);
+    assert!(ok(d, &["eval", "m", "two.csv"]).contains("rows of equal weight"));
+}

@@ -66,11 +66,13 @@ impl Promised {
             }
         };
         let mut text = promise.to_string();
-        if theorem.is_some() && l2 > 0.0 {
-            text += &format!(
-                "\n    of the loss with its L2 term {l2}/2·‖w‖², which what is played and what it is compared with both pay; the progressive \
-                 loss is without it"
-            );
+        if let Some(stated) = theorem.as_ref().filter(|_| l2 > 0.0) {
+            // The insurance compares losses without L2: what is played is charged without it, and so is less than B's own regret.
+            let who = match stated.name.as_str() {
+                "Theorem 10" => "which what it is compared with pays, and what is played is charged without",
+                _ => "which what is played and what it is compared with both pay; the progressive loss is without it",
+            };
+            text += &format!("\n    of the loss with its L2 term {l2}/2·‖w‖², {who}");
         }
         Promised {
             kind: kind.into(),
