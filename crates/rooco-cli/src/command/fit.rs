@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
+use rooco::Recipe;
 use rooco::algorithm::{Algorithm, Memory, Settings};
 use rooco::guarantee::Constant;
 use rooco::loss::{Base, Prediction};
@@ -232,14 +233,23 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             return Ok(Outcome::No);
         }
         // The default, with a proved learner beside it. Several scores a row have no insurance yet: the proved learner runs alone.
-        algorithm = Algorithm::parse(match (report.loss.base.outputs(), g.lambda > 0.0) {
-            (1, true) => "insured",
-            (1, false) => "insured-convex",
-            (_, true) => "provable-average",
-            (_, false) => "constant-step-sgd",
-        })?;
         constants.horizon = Some(t);
-        fit::measured_settings(&mut constants, g, true);
+        fit::measured_settings(&mut constants, g, report.dim, true);
+        let names = match (report.loss.base.outputs(), g.lambda > 0.0) {
+            (1, true) => &["insured", "insured-convex"][..],
+            (1, false) => &["insured-convex"],
+            (_, true) => &["provable-average", "provable", "constant-step-sgd", "algorithm-2-prime"],
+            (_, false) => &["constant-step-sgd", "convex-provable", "convex-algorithm-2-prime"],
+        };
+        let among = names.iter().map(|n| Algorithm::parse(n)).collect::<std::result::Result<Vec<_>, _>>()?;
+        let settings = constants.clone();
+        let recipe = Recipe {
+            domain: a.domain.clone(),
+            settings,
+            features: stream.schema().features(),
+            ..Recipe::new(report.loss.clone())
+        };
+        algorithm = recipe.best_of(&among)?.map_or(among[0], |(best, _)| best);
     }
     let mut options = FitOptions {
         loss: a.loss.clone(),
