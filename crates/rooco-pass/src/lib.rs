@@ -5,6 +5,7 @@ pub mod audit;
 pub mod fit;
 pub mod metrics;
 pub mod model;
+pub mod optimum;
 pub mod order;
 pub mod own_loss;
 pub mod pca;

@@ -89,6 +89,7 @@ pub mod linalg;
 pub mod loss;
 pub mod measure;
 pub mod minimise;
+pub mod optimum;
 pub mod play;
 pub mod point;
 pub mod problem;

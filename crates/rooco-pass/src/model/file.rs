@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{About, Model};
 use rooco::Rule;
+use rooco::optimum::Expansion;
 use rooco::state::{State, Values};
 use rooco::{Error, Result};
 
@@ -44,6 +45,12 @@ pub fn model_bytes(model: &Model) -> Result<Vec<u8>> {
     if let Some(limits) = &l.limits {
         s.put_f64("limits", limits.clone());
     }
+    if let Some(errors) = &model.errors {
+        s.put_f64("standard_errors", errors.clone());
+    }
+    if let Some(sums) = &model.sums {
+        s.put_all("sums.", sums.save());
+    }
     to_bytes("model", &model.about, &s, l.outputs)
 }
 
@@ -63,13 +70,18 @@ pub fn model_from_bytes(path: &Path, bytes: &[u8]) -> Result<Model> {
         offset: state.f64("offset")?.to_vec(),
     };
     let features = rule.weights.len() / outputs.max(1);
+    let errors = state.f64("standard_errors").ok().map(<[f64]>::to_vec);
+    let carried = state.part("sums.");
+    let sums = if carried.has("at") { Some(Expansion::load(&carried)?) } else { None };
     let fits = rule.offset.len() == outputs
         && rule.weights.len() == features * outputs
-        && rule.limits.as_ref().is_none_or(|l| l.len() == features);
+        && rule.limits.as_ref().is_none_or(|l| l.len() == features)
+        && errors.as_ref().is_none_or(|e| e.len() == rule.weights.len())
+        && sums.as_ref().is_none_or(|s| s.dim() == rule.weights.len() && s.outputs == outputs);
     if !fits {
         return Err(bad(path, "its tensors do not fit together".into()));
     }
-    Ok(Model { about, rule })
+    Ok(Model { about, rule, errors, sums })
 }
 
 /// Writes a learner's state with a description.
