@@ -311,7 +311,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         return Ok(Outcome::Interrupted);
     }
     watcher.finish()?;
-    let reached = stream.to_optimum(ask.as_ref(), &mut fitted, &options)?;
+    let reached = stream.finish(ask.as_ref(), &mut fitted, &options)?;
     if let Some(path) = &a.model {
         file::save_model(path, &fitted.model)?;
     }
