@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use rooco::algorithm::{Algorithm, Memory, Settings};
-use rooco::map::Kind;
 use rooco::guarantee::Constant;
 use rooco::loss::{Base, Prediction};
+use rooco::map::Kind;
 use rooco::replay::{Keep, Leftovers};
 use rooco_data::shuffle::{ShuffleOptions, ShuffledRows};
 use rooco_data::stream::{Labels, Schema, Stream};
@@ -58,7 +58,7 @@ pub struct Arguments {
     /// What the model is linear in: linear (the columns as they are), shapes (a curve for every numeric column), pairs (curves and products of pairs of
     /// columns), or auto (all three as experts in one average; other algorithms than the default, domains and corrected features then take the columns as
     /// they are).
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "linear")]
     pub features: String,
 
     /// λ, a lower bound on the strong convexity of the mean loss.

@@ -10,6 +10,10 @@ const GUARD: f64 = 2.0;
 /// Regressions: a single loss counts at most this many times the mean loss of the best, for one outlier must not decide.
 const CLIP: f64 = 20.0;
 
+/// The simpler expert comes first, and each one after it starts with e^-this of the share of the one before: few rows do not tell them apart, and then the
+/// simpler one is the better guess.
+const SIMPLER: f64 = 2.0;
+
 /// Discounted progressive losses, and exponential weights made of them. Old rows count less: an expert that starts badly and ends well must win.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Jury {
@@ -53,7 +57,11 @@ impl Jury {
         self.signed |= s < 0.0;
         let d = self.n as f64 / (self.n as f64 + 1.0);
         let smallest = self.smallest_size();
-        let clip = if self.regression && self.n > 20 && smallest > 0.0 { CLIP * smallest / self.weight * s.abs() } else { f64::INFINITY };
+        let clip = if self.regression && self.n > 20 && smallest > 0.0 {
+            CLIP * smallest / self.weight * s.abs()
+        } else {
+            f64::INFINITY
+        };
         self.weight = d * self.weight + s.abs();
         self.weight_squared = d * self.weight_squared + s * s;
         for (e, &paid) in paid.iter().enumerate() {
@@ -80,7 +88,7 @@ impl Jury {
         let plays = |e: usize| !self.signed || self.sizes[e] <= GUARD * best;
         let lowest = (0..self.losses.len()).filter(|&e| plays(e)).map(|e| self.losses[e]).fold(f64::INFINITY, f64::min);
         let shares: Vec<f64> = (0..self.losses.len())
-            .map(|e| if plays(e) { (-rate * (self.losses[e] - lowest)).exp() } else { 0.0 })
+            .map(|e| if plays(e) { (-rate * (self.losses[e] - lowest) - SIMPLER * e as f64).exp() } else { 0.0 })
             // What is nearly nothing is nothing: it need not be computed.
             .map(|p| if p < 1e-9 { 0.0 } else { p })
             .collect();

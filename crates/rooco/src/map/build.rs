@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::screen;
-use super::{Axis, Curve, Kind, Knots, Map, Pair};
+use super::{Axis, Curve, Kind, Knots, Map, Mapped, Pair};
 use crate::error::{Error, Result};
 use crate::rows::Rows;
 
@@ -89,9 +89,13 @@ impl MapSpec {
                     let Some(fine) = Knots::of(&mut values, knots) else { continue };
                     // Two values need no curve: a line goes through both.
                     if fine.len() > 2 {
-                        curves.push(Curve { coordinate, knots: fine, at: 0 });
+                        curves.push(Curve { coordinate, knots: fine, at: 0, mass: Vec::new() });
                     }
-                    axes.extend(Knots::of(&mut values, PAIR_KNOTS.min(knots)).map(|knots| Axis::Number { coordinate, knots }));
+                    axes.extend(Knots::of(&mut values, PAIR_KNOTS.min(knots)).map(|knots| Axis::Number {
+                        coordinate,
+                        knots,
+                        mass: Vec::new(),
+                    }));
                 }
                 Column::Categories(all) => {
                     // Only values that these rows had: what is read ahead must not matter.
@@ -101,7 +105,7 @@ impl MapSpec {
                     let mut coordinates: Vec<u32> = count.into_iter().map(|(_, i)| i).collect();
                     coordinates.sort_unstable();
                     if !coordinates.is_empty() {
-                        axes.push(Axis::Levels { coordinates });
+                        axes.push(Axis::Levels { coordinates, mass: Vec::new() });
                     }
                 }
             }
@@ -119,6 +123,7 @@ impl MapSpec {
         }
         let fate = Map::fates(&curves, &axes);
         let mut map = Map { curves, axes, pairs: Vec::new(), keeps_raw: false, base: at, fate };
+        map.weigh(first);
         if matches!(self.kind, Kind::Pairs | Kind::Auto) && first.len() >= ROWS_FOR_PAIRS && map.axes.len() <= MOST_AXES {
             let axes = map.axes.len();
             let mut pairs: Vec<[usize; 2]> = (0..axes).flat_map(|a| (a + 1..axes).map(move |b| [a, b])).collect();
@@ -143,6 +148,33 @@ impl MapSpec {
 }
 
 impl Map {
+    /// Where the rows are on curves and axes.
+    fn weigh(&mut self, first: &Rows) {
+        let mut curves: Vec<Vec<f64>> = self.curves.iter().map(|c| vec![0.0; c.knots.len()]).collect();
+        let mut axes: Vec<Vec<f64>> = self.axes.iter().map(|a| vec![0.0; a.len()]).collect();
+        let mut row = Mapped::default();
+        let add = |mass: &mut Vec<f64>, level: usize, share: f64| {
+            mass[level] += (1.0 - share) / first.len() as f64;
+            if share > 0.0 {
+                mass[level + 1] += share / first.len() as f64;
+            }
+        };
+        for j in 0..first.len() {
+            self.read(first.get(j).x, &mut row);
+            for (k, curve) in self.curves.iter().enumerate() {
+                let (level, share) = curve.knots.cell(row.numbers[k]);
+                add(&mut curves[k], level, share);
+            }
+            axes.iter_mut().zip(&row.places).for_each(|(mass, place)| add(mass, place.level as usize, place.share));
+        }
+        self.curves.iter_mut().zip(curves).for_each(|(curve, mass)| curve.mass = mass);
+        for (axis, new) in self.axes.iter_mut().zip(axes) {
+            match axis {
+                Axis::Number { mass, .. } | Axis::Levels { mass, .. } => *mass = new,
+            }
+        }
+    }
+
     /// Gives every pair its table.
     fn add_pairs(&mut self, pairs: &[[usize; 2]]) -> Result<()> {
         let mut at = self.curve_coordinates() as u64;
@@ -151,7 +183,8 @@ impl Map {
             at += self.cells(&pair) as u64;
             self.pairs.push(pair);
         }
-        self.base = u32::try_from(at).map_err(|_| Error::Unsupported("the products of pairs have more than 2^32 cells".into()))?;
+        self.base =
+            u32::try_from(at).map_err(|_| Error::Unsupported("the products of pairs have more than 2^32 cells".into()))?;
         Ok(())
     }
 }
@@ -185,7 +218,6 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::map::Mapped;
     use crate::row::{Features, Row};
 
     fn table() -> Rows {
@@ -205,17 +237,24 @@ mod tests {
             map.apply(Features::Dense(&x), &mut row);
             assert!(row.index.windows(2).all(|i| i[0] < i[1]), "{row:?}");
             let curve = &map.curves()[0];
-            let hats: f64 = row.value[..row.curves].iter().zip(&row.index).filter(|(_, i)| **i < curve.knots.len() as u32).map(|(v, _)| v).sum();
+            let hats: f64 = row.value[..row.curves]
+                .iter()
+                .zip(&row.index)
+                .filter(|(_, i)| **i < curve.knots.len() as u32)
+                .map(|(v, _)| v)
+                .sum();
             assert!((hats - 1.0).abs() < 1e-15);
             let cells: f64 = row.value[row.curves..row.pairs].iter().sum();
             assert!((cells - 1.0).abs() < 1e-15);
             // The intercept and the indicator come as they were; the column that has a curve does not.
-            let rest: Vec<(u32, f64)> = row.index[row.pairs..].iter().map(|i| i - map.base() as u32).zip(row.value[row.pairs..].to_vec()).collect();
+            let rest: Vec<(u32, f64)> =
+                row.index[row.pairs..].iter().map(|i| i - map.base() as u32).zip(row.value[row.pairs..].to_vec()).collect();
             let expected: Vec<(u32, f64)> = [(0, 1.0), (2, x[2])].into_iter().filter(|(_, v)| *v != 0.0).collect();
             assert_eq!(rest, expected);
             // The same row with its zeros left out.
             let (mut again, mut dense) = (Mapped::default(), Mapped::default());
-            let (index, value): (Vec<u32>, Vec<f64>) = x.iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(i, v)| (i as u32, *v)).unzip();
+            let (index, value): (Vec<u32>, Vec<f64>) =
+                x.iter().enumerate().filter(|(_, v)| **v != 0.0).map(|(i, v)| (i as u32, *v)).unzip();
             map.apply(Features::Sparse { index: &index, value: &value }, &mut again);
             map.apply(Features::Dense(&x), &mut dense);
             assert_eq!((again.index, again.value), (dense.index, dense.value));
@@ -232,7 +271,10 @@ mod tests {
             .collect();
         let columns = vec![Column::Number(1), Column::Categories(vec![2, 3, 4, 5])];
         let map = MapSpec { kind: Kind::Pairs, columns, knots: None }.build(&rows, &mut no_slopes).unwrap().unwrap();
-        assert_eq!(map.axes()[1], Axis::Levels { coordinates: vec![2, 3, 4] });
+        let third = 1.0 / 3.0;
+        let Axis::Levels { coordinates, mass } = &map.axes()[1] else { panic!("{map:?}") };
+        assert_eq!(coordinates, &[2, 3, 4]);
+        assert!(mass.iter().zip([third, third, third, 0.0]).all(|(m, e)| (m - e).abs() < 1e-12), "{mass:?}");
         let cell = |category: u32| {
             let mut row = Mapped::default();
             map.apply(Features::Sparse { index: &[0, category], value: &[1.0, 1.0] }, &mut row);
@@ -250,7 +292,8 @@ mod tests {
             (0..500u32).map(|i| [i, i + 600]).collect::<Vec<_>>().iter().map(|i| Row::sparse(i, &[1.0, 2.0], 0.0)).collect();
         assert_eq!(MapSpec::from(Kind::Auto).build(&words, &mut no_slopes).unwrap(), None);
         // More features than rows.
-        let few: Rows = (0..20).map(|i| [1.0, i as f64, (i * i) as f64]).collect::<Vec<_>>().iter().map(|x| Row::dense(x, 0.0)).collect();
+        let few: Rows =
+            (0..20).map(|i| [1.0, i as f64, (i * i) as f64]).collect::<Vec<_>>().iter().map(|x| Row::dense(x, 0.0)).collect();
         assert_eq!(MapSpec::from(Kind::Auto).build(&few, &mut no_slopes).unwrap(), None);
         assert_eq!(MapSpec::from(Kind::Linear).build(&table(), &mut no_slopes).unwrap(), None);
     }

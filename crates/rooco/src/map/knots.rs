@@ -3,6 +3,9 @@
 /// A column with at most so many values gets a knot at every one of them.
 pub(super) const FEW_VALUES: usize = 32;
 
+/// Tails end here, in widths of the curve: nobody learns from what lies farther out.
+const FARTHEST: f64 = 1e6;
+
 /// The bends of a curve, increasing; at least two.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Knots(Vec<f64>);
@@ -75,18 +78,22 @@ impl Knots {
             return (last, 0.0);
         }
         // The number of knots at or below x, counted without a branch: there are a few dozen at most.
-        let j = if k.len() <= 2 * FEW_VALUES { k.iter().map(|&k| (k <= x) as usize).sum::<usize>() } else { k.partition_point(|&k| k <= x) } - 1;
+        let j = if k.len() <= 2 * FEW_VALUES {
+            k.iter().map(|&k| (k <= x) as usize).sum::<usize>()
+        } else {
+            k.partition_point(|&k| k <= x)
+        } - 1;
         // A difference of two huge numbers may overflow, half of it does not.
         let share = (0.5 * x - 0.5 * k[j]) / (0.5 * k[j + 1] - 0.5 * k[j]);
         (j, share.clamp(0.0, 1.0))
     }
 
-    /// How far x lies below the first and above the last knot, in units of the distance of these two.
+    /// How far x lies below the first and above the last knot, in units of the distance of these two, and at most a million of them.
     #[inline]
     pub fn beyond(&self, x: f64) -> (f64, f64) {
         let (first, last) = (self.0[0], self.0[self.0.len() - 1]);
         let width = 0.5 * last - 0.5 * first;
-        let far = |d: f64| (d / width).min(f64::MAX);
+        let far = |d: f64| (d / width).min(FARTHEST);
         if x < first {
             (far(0.5 * first - 0.5 * x), 0.0)
         } else if x > last {

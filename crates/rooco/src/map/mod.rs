@@ -83,6 +83,8 @@ pub struct Curve {
     pub knots: Knots,
     /// The mapped coordinate of the first hat; the others follow, then the two tails.
     pub at: u32,
+    /// The mean of each hat over the first rows: where the column's values are.
+    pub mass: Vec<f64>,
 }
 
 /// One side of a pair.
@@ -94,11 +96,15 @@ pub enum Axis {
         coordinate: u32,
         /// Its knots.
         knots: Knots,
+        /// The mean of each hat over the first rows.
+        mass: Vec<f64>,
     },
     /// A categorical column: the coordinates of its frequent values. All others, and none, are one more level.
     Levels {
         /// Increasing.
         coordinates: Vec<u32>,
+        /// The share of each of them, and of all others, in the first rows.
+        mass: Vec<f64>,
     },
 }
 
@@ -108,7 +114,7 @@ impl Axis {
     pub fn len(&self) -> usize {
         match self {
             Axis::Number { knots, .. } => knots.len(),
-            Axis::Levels { coordinates } => coordinates.len() + 1,
+            Axis::Levels { coordinates, .. } => coordinates.len() + 1,
         }
     }
 }
@@ -300,7 +306,7 @@ impl Map {
         // A number that a sparse row leaves out is 0, which lies somewhere on its axis.
         if let Features::Sparse { index, .. } = x {
             for (k, axis) in self.axes.iter().enumerate() {
-                if let Axis::Number { coordinate, knots } = axis
+                if let Axis::Number { coordinate, knots, .. } = axis
                     && index.binary_search(coordinate).is_err()
                 {
                     let (level, share) = knots.cell(0.0);
@@ -325,7 +331,7 @@ impl Map {
         for (k, axis) in axes.iter().enumerate() {
             match axis {
                 Axis::Number { coordinate, .. } => at(&mut fate, *coordinate).number = k as u32 + 1,
-                Axis::Levels { coordinates } => {
+                Axis::Levels { coordinates, .. } => {
                     for (level, &i) in coordinates.iter().enumerate() {
                         let fate = at(&mut fate, i);
                         (fate.levels, fate.level) = (k as u32 + 1, level as u32);
@@ -337,12 +343,28 @@ impl Map {
     }
 }
 
+impl Map {
+    /// Where x lies on each axis: a level, and the share of the next one.
+    pub fn places(&self, x: Features<'_>) -> Vec<(usize, f64)> {
+        let mut row = Mapped::default();
+        self.read(x, &mut row);
+        row.places.iter().map(|p| (p.level as usize, p.share)).collect()
+    }
+}
+
 impl Axis {
+    /// The mean of each hat, or the share of each level, in the first rows.
+    pub fn mass(&self) -> &[f64] {
+        match self {
+            Axis::Number { mass, .. } | Axis::Levels { mass, .. } => mass,
+        }
+    }
+
     /// The level of a row that has no value here.
     fn absent(&self) -> u32 {
         match self {
             Axis::Number { .. } => 0,
-            Axis::Levels { coordinates } => coordinates.len() as u32,
+            Axis::Levels { coordinates, .. } => coordinates.len() as u32,
         }
     }
 }

@@ -10,23 +10,26 @@ impl Map {
     /// The arrays to save.
     pub fn save(&self) -> State {
         let mut s = State::of(OWNER);
-        let mut knots: Vec<f64> = Vec::new();
+        let (mut knots, mut mass): (Vec<f64>, Vec<f64>) = Default::default();
         let mut curves: Vec<u32> = Vec::new();
         for c in &self.curves {
             curves.extend([c.coordinate, c.knots.len() as u32]);
             knots.extend(c.knots.values());
+            mass.extend(&c.mass);
         }
         s.put_u32("curves", curves);
         s.put_f64("knots", knots);
+        s.put_f64("mass", mass);
         // A number: 0, its coordinate, the number of its knots. Categories: 1, how many, their coordinates.
-        let (mut axes, mut axis_knots): (Vec<u32>, Vec<f64>) = (Vec::new(), Vec::new());
+        let (mut axes, mut axis_knots, mut axis_mass): (Vec<u32>, Vec<f64>, Vec<f64>) = Default::default();
         for axis in &self.axes {
+            axis_mass.extend(axis.mass());
             match axis {
-                Axis::Number { coordinate, knots } => {
+                Axis::Number { coordinate, knots, .. } => {
                     axes.extend([0, *coordinate, knots.len() as u32]);
                     axis_knots.extend(knots.values());
                 }
-                Axis::Levels { coordinates } => {
+                Axis::Levels { coordinates, .. } => {
                     axes.extend([1, coordinates.len() as u32]);
                     axes.extend(coordinates);
                 }
@@ -34,6 +37,7 @@ impl Map {
         }
         s.put_u32("axes", axes);
         s.put_f64("axis_knots", axis_knots);
+        s.put_f64("axis_mass", axis_mass);
         s.put_u32("pairs", self.pairs.iter().flat_map(|p| p.axes.map(|a| a as u32)).collect::<Vec<_>>());
         s.put_count("keeps_raw", self.keeps_raw as u64);
         s
@@ -43,7 +47,7 @@ impl Map {
     pub fn load(s: &State) -> Result<Self> {
         s.expect(OWNER)?;
         let damaged = || Error::State { what: "the arrays of its feature map do not fit together".into() };
-        let mut knots = Take(s.f64("knots")?);
+        let (mut knots, mut mass) = (Take(s.f64("knots")?), Take(s.f64("mass")?));
         let (mut curves, mut at) = (Vec::new(), 0u64);
         let (pairs_of, rest) = s.u32("curves")?.as_chunks::<2>();
         if !rest.is_empty() {
@@ -51,17 +55,20 @@ impl Map {
         }
         for &[coordinate, n] in pairs_of {
             let knots = knots.next(n).and_then(|k| Knots::new(k.to_vec())).ok_or_else(damaged)?;
-            curves.push(Curve { coordinate, knots, at: u32::try_from(at).map_err(|_| damaged())? });
+            let mass = mass.next(n).ok_or_else(damaged)?.to_vec();
+            curves.push(Curve { coordinate, knots, mass, at: u32::try_from(at).map_err(|_| damaged())? });
             at += n as u64 + 2;
         }
         let (mut words, mut axis_knots, mut axes) = (Take(s.u32("axes")?), Take(s.f64("axis_knots")?), Vec::new());
+        let mut axis_mass = Take(s.f64("axis_mass")?);
         while !words.0.is_empty() {
             let kind = words.next(1).ok_or_else(damaged)?[0];
             axes.push(match kind {
                 0 => {
                     let &[coordinate, n] = words.next(2).ok_or_else(damaged)? else { return Err(damaged()) };
                     let knots = axis_knots.next(n).and_then(|k| Knots::new(k.to_vec())).ok_or_else(damaged)?;
-                    Axis::Number { coordinate, knots }
+                    let mass = axis_mass.next(n).ok_or_else(damaged)?.to_vec();
+                    Axis::Number { coordinate, knots, mass }
                 }
                 1 => {
                     let n = words.next(1).ok_or_else(damaged)?[0];
@@ -69,23 +76,28 @@ impl Map {
                     if !coordinates.windows(2).all(|c| c[0] < c[1]) {
                         return Err(damaged());
                     }
-                    Axis::Levels { coordinates }
+                    let mass = axis_mass.next(n.saturating_add(1)).ok_or_else(damaged)?.to_vec();
+                    Axis::Levels { coordinates, mass }
                 }
                 _ => return Err(damaged()),
             });
         }
         let largest = |axis: &Axis| match axis {
             Axis::Number { coordinate, .. } => *coordinate,
-            Axis::Levels { coordinates } => coordinates.last().copied().unwrap_or(0),
+            Axis::Levels { coordinates, .. } => coordinates.last().copied().unwrap_or(0),
         };
         // The table of coordinates is as long as the largest of them: what no reader of files can have made is refused.
         let coordinates = curves.iter().map(|c: &Curve| c.coordinate).chain(axes.iter().map(largest)).max().unwrap_or(0);
-        if !knots.0.is_empty() || !axis_knots.0.is_empty() || coordinates as usize > crate::MAX_FEATURES {
+        if !knots.0.is_empty()
+            || !axis_knots.0.is_empty()
+            || !mass.0.is_empty()
+            || !axis_mass.0.is_empty()
+            || coordinates as usize > crate::MAX_FEATURES
+        {
             return Err(damaged());
         }
         let fate = Map::fates(&curves, &axes);
-        let mut map =
-            Map { curves, axes, pairs: Vec::new(), keeps_raw: s.count("keeps_raw")? != 0, base: 0, fate };
+        let mut map = Map { curves, axes, pairs: Vec::new(), keeps_raw: s.count("keeps_raw")? != 0, base: 0, fate };
         let (pairs, rest) = s.u32("pairs")?.as_chunks::<2>();
         for &[a, b] in pairs {
             let axes = [a as usize, b as usize];
@@ -150,12 +162,20 @@ mod tests {
                 let changed = match values {
                     Values::U32(v) if cut < v.len() => {
                         let mut v = v.clone();
-                        if cut % 2 == 0 { v[cut] = u32::MAX } else { v.truncate(cut) }
+                        if cut % 2 == 0 {
+                            v[cut] = u32::MAX
+                        } else {
+                            v.truncate(cut)
+                        }
                         Values::U32(v)
                     }
                     Values::F64(v) if cut < v.len() => {
                         let mut v = v.clone();
-                        if cut % 2 == 0 { v[cut] = f64::NAN } else { v.truncate(cut) }
+                        if cut % 2 == 0 {
+                            v[cut] = f64::NAN
+                        } else {
+                            v.truncate(cut)
+                        }
                         Values::F64(v)
                     }
                     _ => continue,

@@ -57,7 +57,7 @@ pub(super) fn best(map: &Map, pairs: &[[usize; 2]], first: &Rows, slopes: &[Vec<
 fn bins(axis: &Axis) -> usize {
     match axis {
         Axis::Number { knots, .. } => knots.len().min(BINS),
-        Axis::Levels { coordinates } => (coordinates.len() + 1).min(CATEGORIES),
+        Axis::Levels { coordinates, .. } => (coordinates.len() + 1).min(CATEGORIES),
     }
 }
 
@@ -98,10 +98,8 @@ mod tests {
         let x: Vec<Vec<f64>> = (0..4000).map(|_| (0..20).map(|_| random.uniform()).collect()).collect();
         let rows: Rows = x.iter().map(|x| Row::dense(x, 0.0)).collect();
         // Additive effects of 3 and 4, a product of 5 and 11, noise.
-        let slope: Vec<f64> = x
-            .iter()
-            .map(|x| x[3] + x[4] + ((x[5] - 0.5) * (x[11] - 0.5)).signum() * 0.3 + random.uniform() - 0.5)
-            .collect();
+        let slope: Vec<f64> =
+            x.iter().map(|x| x[3] + x[4] + ((x[5] - 0.5) * (x[11] - 0.5)).signum() * 0.3 + random.uniform() - 0.5).collect();
         let mut asked = 0;
         let map = MapSpec::from(Kind::Pairs)
             .build(&rows, &mut |_| {
