@@ -71,7 +71,7 @@ impl Knots {
         let k = &self.0;
         let last = k.len() - 1;
         // Also what is no number.
-        if !(x > k[0]) {
+        if x.is_nan() || x <= k[0] {
             return (0, 0.0);
         }
         if x >= k[last] {
