@@ -12,6 +12,7 @@ use rooco::Recipe;
 use rooco::algorithm::{Algorithm, Memory, Settings};
 use rooco::guarantee::Constant;
 use rooco::loss::{Base, Prediction};
+use rooco::map::Kind;
 use rooco::replay::{Keep, Leftovers};
 use rooco_data::shuffle::{ShuffleOptions, ShuffledRows};
 use rooco_data::stream::{Labels, Schema, Stream};
@@ -54,6 +55,12 @@ pub struct Arguments {
 
     #[arg(long, default_value = Algorithm::DEFAULT.name, help = algorithm_help())]
     pub algorithm: String,
+
+    /// What the model is linear in: linear (the columns as they are), shapes (a curve for every numeric column), pairs (curves and products of pairs of
+    /// columns), or auto (all three as experts in one average; other algorithms than the default, domains and corrected features then take the columns as
+    /// they are).
+    #[arg(long, default_value = "linear")]
+    pub features: String,
 
     /// λ, a lower bound on the strong convexity of the mean loss.
     #[arg(long)]
@@ -197,6 +204,9 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     if a.certify && !a.data.can_be_read_again() {
         bail!("--certify reads the data a second time, and standard input can be read only once: put the data in a file");
     }
+    if a.to_optimum.is_some() && a.features != "linear" {
+        bail!("--to-optimum is for models that are linear in the columns: leave --features {} out", a.features);
+    }
     // A pass may take hours: what would fail at its end fails now.
     for path in [&a.model, &a.predictions, &a.checkpoint].into_iter().flatten() {
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -263,6 +273,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         l2: a.l2,
         domain: a.domain.clone(),
         algorithm,
+        features: Kind::parse(&a.features)?,
         settings: Settings {
             horizon: constants.horizon.map_or_else(|| horizon(&a, algorithm), |t| Ok(Some(t)))?,
             n0: a.n0,

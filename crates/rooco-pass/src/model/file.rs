@@ -38,20 +38,14 @@ pub fn save_model(path: &Path, model: &Model) -> Result<()> {
 
 /// A model as the bytes of its file.
 pub fn model_bytes(model: &Model) -> Result<Vec<u8>> {
-    let l = &model.rule;
-    let mut s = State::default();
-    s.put_f64("weights", l.weights.clone());
-    s.put_f64("offset", l.offset.clone());
-    if let Some(limits) = &l.limits {
-        s.put_f64("limits", limits.clone());
-    }
+    let mut s = model.rule.save();
     if let Some(errors) = &model.errors {
         s.put_f64("standard_errors", errors.clone());
     }
     if let Some(sums) = &model.sums {
         s.put_all("sums.", sums.save());
     }
-    to_bytes("model", &model.about, &s, l.outputs)
+    to_bytes("model", &model.about, &s, model.rule.outputs)
 }
 
 /// Reads a model.
@@ -63,19 +57,11 @@ pub fn load_model(path: &Path) -> Result<Model> {
 pub fn model_from_bytes(path: &Path, bytes: &[u8]) -> Result<Model> {
     let (about, state): (About, State) = from_bytes(path, "model", bytes)?;
     let outputs = about.loss.base.outputs();
-    let rule = Rule {
-        outputs,
-        weights: state.f64("weights")?.to_vec(),
-        limits: state.f64("limits").ok().map(<[f64]>::to_vec),
-        offset: state.f64("offset")?.to_vec(),
-    };
-    let features = rule.weights.len() / outputs.max(1);
+    let rule = Rule::load(&state).map_err(|e| bad(path, e.to_string()))?;
     let errors = state.f64("standard_errors").ok().map(<[f64]>::to_vec);
     let carried = state.part("sums.");
     let sums = if carried.has("at") { Some(Expansion::load(&carried)?) } else { None };
-    let fits = rule.offset.len() == outputs
-        && rule.weights.len() == features * outputs
-        && rule.limits.as_ref().is_none_or(|l| l.len() == features)
+    let fits = rule.outputs == outputs
         && errors.as_ref().is_none_or(|e| e.len() == rule.weights.len())
         && sums.as_ref().is_none_or(|s| s.dim() == rule.weights.len() && s.outputs == outputs);
     if !fits {

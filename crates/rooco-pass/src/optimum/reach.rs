@@ -65,6 +65,11 @@ pub fn to_optimum(
 ) -> Result<Reached> {
     Error::positive("the tolerance of the optimum", how.tolerance)?;
     let (one_pass, spec) = (&fitted.model, &fitted.model.about.loss);
+    if one_pass.rule.map.is_some() {
+        return Err(Error::Combination(
+            "the optimum is for models that are linear in the columns: leave curves and pairs out".into(),
+        ));
+    }
     let (seed, share) = (options.settings.seed, options.holdout);
     let domain = fitted.recipe.domain()?;
     let start = one_pass.point().unwrap_or_else(|_| one_pass.rule.weights.clone());
