@@ -165,8 +165,8 @@ fn models_are_merged_and_rows_are_forgotten() {
         assert!(ok(d, &["show", "f"]).contains("800 rows were taken back from 4000"));
     }
     // What has no sums, or another loss, is refused in words.
-    ok(d, &["fit", "a.csv", "--target", "y", "--weight", "w", "--quiet", "--model", "plain"]);
-    assert!(error(d, &["merge", "a", "plain", "--model", "x"]).contains("plain"));
+    ok(d, &["fit", "a.csv", "--target", "y", "--weight", "w", "--l2", "0.01", "--quiet", "--model", "plain"]);
+    assert!(error(d, &["merge", "a", "plain", "--model", "x"]).contains("plain: this model carries no sums"));
     ok(d, &["fit", "a.csv", "--target", "y", "--weight", "w", "--to-optimum", "--quiet", "--model", "other"]);
     assert!(error(d, &["merge", "a", "other", "--model", "x"]).contains("models of one loss"));
     assert!(!d.join("x").exists());

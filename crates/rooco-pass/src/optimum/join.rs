@@ -34,7 +34,9 @@ fn sums<'a>(name: &str, model: &'a Model) -> Result<&'a Expansion> {
 /// Merges models of parts of the data: for the squared loss the model of all rows, else near to it, and how near is known. `names` are for messages.
 pub fn merge_models(models: &[Model], names: &[String]) -> Result<Joined> {
     let name = |k: usize| names.get(k).map_or("a model", String::as_str);
-    let Some(widest) = models.iter().max_by_key(|m| m.rule.features()) else { return Err(Error::Empty) };
+    // The first of the widest.
+    let Some(at) = (0..models.len()).min_by_key(|k| std::cmp::Reverse(models[*k].rule.features())) else { return Err(Error::Empty) };
+    let widest = &models[at];
     let spec = widest.about.loss.clone();
     let mut parts = Vec::new();
     for (k, model) in models.iter().enumerate() {
@@ -43,7 +45,7 @@ pub fn merge_models(models: &[Model], names: &[String]) -> Result<Joined> {
                 "{}: its loss is {}, that of {} is {}: models of one loss can be merged",
                 name(k),
                 model.about.loss.name(),
-                name(0),
+                name(at),
                 spec.name()
             )));
         }
