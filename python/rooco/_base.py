@@ -101,6 +101,7 @@ class _OnePass(BaseEstimator):
             seed=self._seed(),
             holdout=float(self.holdout),
             order_test=bool(self.order_test),
+            max_features=None if self.max_features is None else int(self.max_features),
         )
         constants = {"lambda": self.lambda_, "beta": self.beta, "l": self.L, "gradient_bound": self.G, "n0": self.n0}
         o |= {name: value for name, value in constants.items() if value is not None}
@@ -328,20 +329,38 @@ class _OnePass(BaseEstimator):
         self._set_classes()
         return self
 
-    def _scores(self, X: Any, probabilities: bool = False) -> np.ndarray:
+    def _rows_to_score(self, X: Any) -> Rows:
         check_is_fitted(self)
         model = self._run.model
         if _inputs.is_table(X) or model.has_categories:
             if not model.has_columns:
                 raise ValueError("The model was learned from a matrix without column names; give it an array, not a table.")
-            return model.scores(_inputs.table_rows(X, dict(labels="optional")), probabilities)
+            return _inputs.table_rows(X, dict(labels="optional"))
         X = _inputs.check_x(self, X, reset=False)
-        rows = _inputs.array_rows(self, X, intercept=model.intercept, missing=model.missing)
-        return model.scores(rows, probabilities)
+        return _inputs.array_rows(self, X, intercept=model.intercept, missing=model.missing)
+
+    def _scored(self, rows: Rows, probabilities: bool) -> np.ndarray:
+        scores, clamped = self._run.model.scores(rows, probabilities, bool(self.clamp))
+        if clamped:
+            warnings.warn(
+                f"{clamped} of {len(scores)} rows lie outside the range of the training data, where this model's predictions are flat; "
+                "clamp=False makes them linear",
+                UserWarning,
+                stacklevel=4,
+            )
+        return scores
+
+    def _scores(self, X: Any, probabilities: bool = False) -> np.ndarray:
+        return self._scored(self._rows_to_score(X), probabilities)
 
     def _file_scores(self, path: Any, probabilities: bool = False) -> np.ndarray:
         check_is_fitted(self)
-        return self._run.model.scores(Rows.files(_paths(path), json.dumps(dict(labels="optional"))), probabilities)
+        return self._scored(Rows.files(_paths(path), json.dumps(dict(labels="optional"))), probabilities)
+
+    def clamped_rows(self, X: Any) -> int:
+        """How many rows lie outside the range of the training data, where predictions are flat unless ``clamp=False``."""
+        rows = self._rows_to_score(X)
+        return self._run.model.scores(rows)[1]
 
 
 def _paths(path: Any) -> list[str]:

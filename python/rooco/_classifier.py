@@ -63,6 +63,8 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         reservoir: str = "memory",
         holdout: float = 0.0,
         order_test: bool = True,
+        clamp: bool = True,
+        max_features: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.loss = loss
@@ -84,6 +86,8 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         self.reservoir = reservoir
         self.holdout = holdout
         self.order_test = order_test
+        self.clamp = clamp
+        self.max_features = max_features
         self.random_state = random_state
 
     def _more_options(self, n_classes: int, y: Any, weight: Any) -> dict[str, Any]:
@@ -237,7 +241,8 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
     @property
     def coef_(self) -> np.ndarray:
         """w: one row for two classes, one a class for more; without the intercept. Outside the range of the training data the default's
-        predictions are flat: each value counts as the largest that was seen (``model_.limits()``), so ``coef_`` alone does not give them there."""
+        predictions are flat unless ``clamp=False``: each value counts as the largest that was seen (``model_.limits()``), so ``coef_`` alone
+        does not give them there. ``predict`` warns with the number of such rows, ``clamped_rows(X)`` counts them."""
         coef = self._linear()[0]
         return coef[1:] - coef[:1] if len(coef) == 2 else coef
 

@@ -29,6 +29,9 @@ class OnePassRegressor(RegressorMixin, _OnePass):
     lambda_, beta, L, G, n0 : constants of the algorithms; read off the first rows if not given (``constants_`` says which).
     reservoir : where past rows wait: ``'memory'``, ``'disk:DIR'``, ``'sample:M'``.
     holdout : the share of rows that are scored and never learned from.
+    clamp : predictions of ``'auto'`` are flat outside the range of the training data; ``False`` makes them linear everywhere. Used by ``predict``
+        only, so it can be set after ``fit``.
+    max_features : sparse rows and files that name a feature at or beyond this are an error; 2^24 if not given.
     random_state : the seed; 1 if not given, as on the command line.
 
     Sample weights may be negative, as long as the sum over all rows is convex.
@@ -36,7 +39,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
     Attributes
     ----------
     coef_, intercept_, n_features_in_, feature_names_in_, coef_names_ : the model. Predictions of ``'auto'`` also clamp every value to the
-        range seen in training.
+        range seen in training, unless ``clamp=False``.
     guarantee_, constants_, progressive_loss_, order_test_, holdout_, report_, model_ : what the run says of itself.
 
     Examples
@@ -69,6 +72,8 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         reservoir: str = "memory",
         holdout: float = 0.0,
         order_test: bool = True,
+        clamp: bool = True,
+        max_features: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.loss = loss
@@ -88,6 +93,8 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         self.reservoir = reservoir
         self.holdout = holdout
         self.order_test = order_test
+        self.clamp = clamp
+        self.max_features = max_features
         self.random_state = random_state
 
     def _more_options(self, n_classes: int, y: Any, weight: Any) -> dict[str, Any]:
@@ -154,7 +161,8 @@ class OnePassRegressor(RegressorMixin, _OnePass):
     @property
     def coef_(self) -> np.ndarray:
         """w, without the intercept. Outside the range of the training data the default's
-        predictions are flat: each value counts as the largest that was seen (``model_.limits()``), so ``coef_`` alone does not give them there."""
+        predictions are flat unless ``clamp=False``: each value counts as the largest that was seen (``model_.limits()``), so ``coef_`` alone
+        does not give them there. ``predict`` warns with the number of such rows, ``clamped_rows(X)`` counts them."""
         return self._linear()[0][0]
 
     @property

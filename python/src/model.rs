@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use rooco::Rule;
 use rooco_data::stream::Role;
 use rooco_pass::model::{self, file};
 
@@ -115,17 +116,27 @@ impl Model {
         self.model.about.loss.base.has_probabilities()
     }
 
-    /// Scores, rows × outputs; as probabilities if asked for.
-    #[pyo3(signature = (rows, probabilities=false))]
-    fn scores<'py>(&self, py: Python<'py>, rows: &Rows, probabilities: bool) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    /// Scores, rows × outputs, as probabilities if asked for; and how many rows lie outside the range of the training data, where a model
+    /// that clamps is flat. Without `clamp` it is linear everywhere, and the number is zero.
+    #[pyo3(signature = (rows, probabilities=false, clamp=true))]
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Rows,
+        probabilities: bool,
+        clamp: bool,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, u64)> {
         let outputs = self.model.rule.outputs;
-        let all = rows.with_stream(py, Some(&self.model.about.schema), |stream| {
-            let mut all = Vec::new();
+        let linear = (!clamp).then(|| Rule { limits: None, ..self.model.rule.clone() });
+        let rule = linear.as_ref().unwrap_or(&self.model.rule);
+        let (all, clamped) = rows.with_stream(py, Some(&self.model.about.schema), |stream| {
+            let (mut all, mut clamped) = (Vec::new(), 0u64);
             let mut n = 0u64;
             while let Some(z) = stream.next()? {
                 let from = all.len();
                 all.resize(from + outputs, 0.0);
-                self.model.scores(z.x, &mut all[from..]);
+                rule.scores(z.x, &mut all[from..]);
+                clamped += rule.clamps(z.x) as u64;
                 if probabilities {
                     self.model.about.loss.base.predictions(&mut all[from..]);
                 }
@@ -134,9 +145,9 @@ impl Model {
                     Python::attach(|py| py.check_signals())?;
                 }
             }
-            Ok(all)
+            Ok((all, clamped))
         })?;
         let n = all.len() / outputs;
-        PyArray1::from_vec(py, all).reshape([n, outputs])
+        Ok((PyArray1::from_vec(py, all).reshape([n, outputs])?, clamped))
     }
 }

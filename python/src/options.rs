@@ -44,6 +44,7 @@ pub struct FitOptions {
     seed: u64,
     holdout: f64,
     order_test: bool,
+    max_features: Option<usize>,
 }
 
 /// A number for some columns, by name, or for all, by place.
@@ -77,6 +78,7 @@ impl Default for FitOptions {
             seed: 1,
             holdout: 0.0,
             order_test: true,
+            max_features: None,
         }
     }
 }
@@ -107,6 +109,7 @@ impl FitOptions {
             },
             holdout: self.holdout,
             order_test: self.order_test,
+            max_features: self.max_features.unwrap_or(rooco::MAX_FEATURES),
             ..Default::default()
         })
     }

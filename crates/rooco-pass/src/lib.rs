@@ -6,6 +6,7 @@ pub mod effects;
 pub mod fit;
 pub mod metrics;
 pub mod model;
+pub mod optimum;
 pub mod order;
 pub mod own_loss;
 pub mod pca;

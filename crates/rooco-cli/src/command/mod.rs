@@ -9,6 +9,7 @@ pub mod eval;
 pub mod fit;
 pub mod lab;
 pub mod man;
+pub mod optimum;
 pub mod predict;
 pub mod show;
 pub mod shuffle;

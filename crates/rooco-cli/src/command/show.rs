@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::Result;
-use rooco_pass::model::file;
+use anyhow::{Result, bail};
+use rooco_pass::model::{Model, file};
 use serde_json::json;
 
 use crate::exit::Outcome;
@@ -20,6 +20,10 @@ pub struct Arguments {
     #[arg(long, default_value_t = 20, value_name = "N")]
     top: usize,
 
+    /// A standard error and a 95 % interval beside every weight, for models at the optimum of their rows (`rooco fit --to-optimum`).
+    #[arg(long)]
+    errors: bool,
+
     /// One JSON object.
     #[arg(long)]
     json: bool,
@@ -30,14 +34,30 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     let model = file::load_model(&a.model)?;
     let (l, about) = (&model.rule, &model.about);
     let k = l.outputs;
+    if a.errors && model.errors.is_none() {
+        let why = about.optimum.as_ref().and_then(|o| o.no_errors.clone());
+        bail!(
+            "{}: this model has no standard errors{}",
+            a.model.display(),
+            why.map_or("; rooco fit --to-optimum computes them".into(), |why| format!(": {why}"))
+        );
+    }
     let size = |i: &usize| l.weights[i * k..(i + 1) * k].iter().map(|w| w.abs()).fold(0.0, f64::max);
     let mut order: Vec<usize> = (0..l.features()).collect();
     order.sort_by(|i, j| size(j).total_cmp(&size(i)));
     order.truncate(if a.top == 0 { usize::MAX } else { a.top });
     let mut out = std::io::stdout().lock();
     if a.json {
-        let weights: Vec<_> =
-            order.iter().map(|&i| json!({"feature": about.schema.name(i), "weights": l.weights[i * k..(i + 1) * k]})).collect();
+        let weights: Vec<_> = order
+            .iter()
+            .map(|&i| {
+                let mut line = json!({"feature": about.schema.name(i), "weights": l.weights[i * k..(i + 1) * k]});
+                if let Some(errors) = &model.errors {
+                    line["standard_errors"] = json!(errors[i * k..(i + 1) * k]);
+                }
+                line
+            })
+            .collect();
         writeln!(
             out,
             "{}",
@@ -49,6 +69,9 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     let classes = about.schema.target.classes();
     let mut head = vec!["feature".to_owned()];
     head.extend((0..k).map(|c| if k == 1 { "weight".into() } else { classes.get(c).cloned().unwrap_or_default() }));
+    if let Some(errors) = model.errors.as_ref().filter(|_| a.errors) {
+        return with_errors(&model, errors, &order, &mut out);
+    }
     let mut table = Table::new(head);
     for i in order {
         let mut row = vec![about.schema.name(i)];
@@ -56,5 +79,24 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         table.row(row);
     }
     write!(out, "\n{table}")?;
+    Ok(Outcome::Done)
+}
+
+/// A line a weight: the weight, its standard error, and the interval of ±1.96 of them.
+fn with_errors(model: &Model, errors: &[f64], order: &[usize], out: &mut dyn Write) -> Result<Outcome> {
+    let (l, about) = (&model.rule, &model.about);
+    let (k, classes) = (l.outputs, about.schema.target.classes());
+    let mut table = Table::new(["feature", "weight", "± error", "95 % from", "to"].map(String::from).to_vec());
+    for (i, o) in order.iter().flat_map(|&i| (0..k).map(move |o| (i, o))) {
+        let (w, e) = (l.weights[i * k + o], errors[i * k + o]);
+        let name = about.schema.name(i);
+        let name = if k == 1 { name } else { format!("{name} [{}]", classes.get(o).cloned().unwrap_or_default()) };
+        table.row(vec![name, words::short(w), words::short(e), words::short(w - 1.96 * e), words::short(w + 1.96 * e)]);
+    }
+    write!(out, "\n{table}")?;
+    writeln!(out, "\nerrors by the sandwich, for rows that are independent draws; weights of either sign enter squared")?;
+    if k > 1 {
+        writeln!(out, "the scores of all classes can be shifted together: only differences between classes mean something")?;
+    }
     Ok(Outcome::Done)
 }

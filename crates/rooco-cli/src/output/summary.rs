@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use rooco_pass::metrics::Figures;
-use rooco_pass::model::{Model, UsedConstants};
+use rooco_pass::model::{Model, OptimumAbout, UsedConstants};
 use serde_json::{Value, json};
 
 use rooco::guarantee::Repair;
@@ -54,6 +54,9 @@ pub fn about(model: &Model) -> String {
     if !constants.is_empty() {
         line("constants", constants);
     }
+    if let Some(o) = &a.optimum {
+        optimum(o).into_iter().for_each(|(name, text)| line(name, text));
+    }
     line("promised", a.promise.words(&say::repair).replace('\n', "\n                  "));
     if let Some(i) = &a.insurance {
         let played = match i.paid_out {
@@ -89,6 +92,38 @@ pub fn about(model: &Model) -> String {
     out
 }
 
+/// What is said of an optimum, line by line.
+fn optimum(o: &OptimumAbout) -> Vec<(&'static str, String)> {
+    let mut lines = vec![(
+        "optimum",
+        format!(
+            "mean loss {} a row after {} more {} over the rows: {}",
+            words::short(o.value),
+            words::count(o.passes),
+            if o.passes == 1 { "pass" } else { "passes" },
+            o.end
+        ),
+    )];
+    if let Some((one, best)) = o.held_out {
+        let kept = if o.is_one_pass { "the model is that of one pass" } else { "the model is the optimum" };
+        lines.push((
+            "few rows a weight",
+            format!(
+                "on one row in ten, held out from both, one pass has loss {} and the optimum {}: {kept}",
+                words::short(one),
+                words::short(best)
+            ),
+        ));
+    }
+    if let Some(why) = &o.no_errors {
+        lines.push(("no errors", why.clone()));
+    } else if !o.is_one_pass {
+        lines
+            .push(("errors", "a standard error for every weight, if the rows are independent draws: rooco show --errors".into()));
+    }
+    lines
+}
+
 /// The summary as one JSON object.
 pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
     let a = &model.about;
@@ -112,6 +147,8 @@ pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
         "constants": a.constants,
         "promise": a.promise,
         "insurance": a.insurance,
+        "optimum": a.optimum,
+        "standard_errors": model.errors.is_some(),
         "negative_block": a.negative_block,
         "checksum": a.checksum,
         "clamps": model.rule.limits.is_some(),

@@ -2,10 +2,11 @@
 //!
 //! It needs one pass over the rows and nothing random: it holds for every algorithm and every order.
 
+use super::adds::{Curved, score_error, score_weight};
 use super::constants::{Again, Counts, MAX_COORDINATES, check_row, parse_domain};
 use super::metric::{Metric, WHOLE_SPACE};
 pub use super::refine::Set;
-use super::refine::{Curved, Found, Refiner, Start, offer, score_error, score_weight};
+use super::refine::{Found, Refiner, Start, offer};
 use crate::model::About;
 use rooco::Row;
 use rooco::certificate::{certain, gap_metric, gap_subsample, gap_with_error, regret_certificate, subsample_error};

@@ -400,6 +400,7 @@ impl Pass {
             negative_weight: self.negative_weight,
             baseline: self.baseline(),
             holdout,
+            optimum: None,
             schema: schema.clone(),
         };
         // Features that were named but never had a value still get a weight: zero.
@@ -411,7 +412,7 @@ impl Pass {
             }
         }
         let (recipe, constants) = (recipe.clone(), self.plan.constants());
-        Ok(Fitted { model: Model { about, rule }, stopped, order, violations, recipe, constants })
+        Ok(Fitted { model: Model { about, rule, errors: None, sums: None }, stopped, order, violations, recipe, constants })
     }
 
     /// The figures of a rule on the rows that were held out.

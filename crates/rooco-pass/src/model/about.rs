@@ -7,6 +7,7 @@ use crate::metrics::Figures;
 use crate::order::OrderReport;
 use rooco::Features;
 use rooco::loss::LossSpec;
+use rooco::optimum::Expansion;
 use rooco::{Error, Result};
 use rooco::{Recipe, Rule};
 use rooco_data::stream::Schema;
@@ -57,8 +58,40 @@ pub struct About {
     pub baseline: Option<f64>,
     /// Figures on the rows that were held out.
     pub holdout: Option<Figures>,
+    /// How the optimum was reached, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub optimum: Option<OptimumAbout>,
     /// What the coordinates mean.
     pub schema: Schema,
+}
+
+/// How the optimum was reached.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OptimumAbout {
+    /// How it ended, in words.
+    pub end: String,
+    /// The last step gained next to nothing.
+    pub converged: bool,
+    /// The relative tolerance that was asked for.
+    pub tolerance: f64,
+    /// Passes over the rows after the first, products with the Hessian included.
+    pub passes: u64,
+    /// F at the optimum that was found, L2 included: a mean a row.
+    pub value: f64,
+    /// F(w) - min F of the model is at most this, with certainty; absent if nothing is certified.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<f64>,
+    /// The set over which the minimum is taken.
+    pub against: String,
+    /// The losses on held-out rows of one pass and of the optimum of the others, where there are few rows a weight.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_out: Option<(f64, f64)>,
+    /// The model is that of one pass, because it was better on the held-out rows.
+    #[serde(default)]
+    pub is_one_pass: bool,
+    /// Why there are no standard errors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_errors: Option<String>,
 }
 
 /// How an insured run ended.
@@ -148,6 +181,10 @@ pub struct Model {
     pub about: About,
     /// The prediction rule.
     pub rule: Rule,
+    /// A standard error for each weight, at an optimum: [`standard_errors`](rooco::optimum::standard_errors).
+    pub errors: Option<Vec<f64>>,
+    /// The sums over the rows at an optimum: what it takes to merge models, and to take rows back.
+    pub sums: Option<Expansion>,
 }
 
 impl Model {
