@@ -242,7 +242,8 @@ impl<'a> Effects<'a> {
                 value.push(self.weight(pair.at as usize + i * columns.len() + j) - p.rows[i] - p.columns[j] - p.mean);
             }
         }
-        let importance = value.iter().enumerate().map(|(k, v)| rows[k / columns.len()] * columns[k % columns.len()] * v.abs()).sum();
+        let importance =
+            value.iter().enumerate().map(|(k, v)| rows[k / columns.len()] * columns[k % columns.len()] * v.abs()).sum();
         Effect { name: p.name.clone(), importance, of: sides, value }
     }
 
@@ -250,10 +251,14 @@ impl<'a> Effects<'a> {
         let c = self.columns.iter().find(|c| c.axis == Some(axis));
         let column = c.map_or_else(String::new, |c| c.name.clone());
         match &self.map.axes()[axis] {
-            Axis::Number { knots, mass, .. } => Side { column, at: Some(knots.values().to_vec()), levels: None, mass: mass.clone() },
+            Axis::Number { knots, mass, .. } => {
+                Side { column, at: Some(knots.values().to_vec()), levels: None, mass: mass.clone() }
+            }
             Axis::Levels { coordinates, mass } => {
                 let name = |i: &u32| match c.map(|c| &c.kind) {
-                    Some(Kind::Categories(values)) => values.iter().find(|(k, _)| k == &(*i as usize)).map_or_else(String::new, |v| v.1.clone()),
+                    Some(Kind::Categories(values)) => {
+                        values.iter().find(|(k, _)| k == &(*i as usize)).map_or_else(String::new, |v| v.1.clone())
+                    }
                     _ => String::new(),
                 };
                 let levels = coordinates.iter().map(name).chain(["(others)".to_owned()]).collect();

@@ -372,13 +372,15 @@ impl Pass {
         let violations = self.plan.assumptions.as_ref().map_or_else(Vec::new, |a| a.violations());
         let order = self.order.as_ref().map(OrderTest::report);
         let random = order.as_ref().is_none_or(OrderReport::random_order);
-        let mut rule = self.plan.learner.rule();
+        let mut rule = self.plan.rule()?;
         let holdout = self.test(&rule);
         let recipe = &self.plan.recipe;
         let about = About {
             version: env!("CARGO_PKG_VERSION").into(),
             loss: recipe.loss.clone(),
             algorithm: recipe.algorithm.name.into(),
+            features: recipe.maps().name().into(),
+            experts: self.plan.learner.experts(),
             domain: recipe.domain.clone(),
             seed: recipe.settings.seed,
             constants: UsedConstants::of(recipe),

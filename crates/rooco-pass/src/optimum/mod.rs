@@ -9,5 +9,5 @@
 mod passes;
 mod reach;
 
-pub use passes::{Learned, RowPasses};
+pub use passes::{Learned, OnMap, RowPasses};
 pub use reach::{OptimumOptions, Reached, to_optimum};

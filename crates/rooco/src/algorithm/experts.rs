@@ -225,6 +225,10 @@ impl Learner for Experts {
         Rule { limits: Some(limits), ..all }
     }
 
+    fn experts(&self) -> Option<[f64; 3]> {
+        Some(self.shares())
+    }
+
     fn is_ordered(&self) -> bool {
         self.members.iter().any(|m| m.learner.is_ordered())
     }
