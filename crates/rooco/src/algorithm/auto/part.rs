@@ -54,7 +54,7 @@ impl Part {
 
 /// The parts that are switched off: none, but in experiments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Off(u32);
+pub struct Off(u32);
 
 impl Off {
     pub fn with(self, part: Part) -> Self {
