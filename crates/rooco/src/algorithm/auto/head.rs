@@ -32,6 +32,7 @@ impl Local {
 /// What the stages ask of a loss, for one score or for several.
 pub trait Head: Send {
     /// K.
+    #[inline(always)]
     fn outputs(&self) -> usize {
         1
     }

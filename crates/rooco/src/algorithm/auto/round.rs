@@ -8,6 +8,7 @@ use super::model::{self, ClampedModel};
 use super::part::{Off, Part};
 use super::scaler::{Centre, Sizes, exponent_of, power_of_two};
 use super::second::{FOLDS, MAX_COORDINATES, SecondOrder, Surroundings, Weights};
+use super::simd::{self, Width};
 use super::{CANDIDATES, LANES};
 use crate::error::{Error, Result};
 use crate::learner::Played;
@@ -69,6 +70,16 @@ struct Treatment {
     /// It is scored, and learned from.
     scored: bool,
     learned: bool,
+}
+
+struct Round<'a, H>(&'a mut Staged<H>, Row<'a>);
+
+impl<H: Head> simd::Work for Round<'_, H> {
+    type Out = Result<Played>;
+    #[inline(always)]
+    fn run<V: Width>(self) -> Self::Out {
+        self.0.round::<V>(self.1)
+    }
 }
 
 impl<H: Head> Staged<H> {
@@ -137,8 +148,12 @@ impl<H: Head> Staged<H> {
     }
 
     /// Plays, pays and learns.
-    #[inline(always)]
     pub fn observe(&mut self, z: Row<'_>) -> Result<Played> {
+        simd::best(Round(self, z))
+    }
+
+    #[inline(always)]
+    fn round<V: Width>(&mut self, z: Row<'_>) -> Result<Played> {
         z.x.check(self.rows + 1, self.max_features)?;
         // The row in the learner's coordinates. A number that is not finite is not finite in any.
         let mut place = std::mem::take(&mut self.scratch.place);
@@ -148,7 +163,7 @@ impl<H: Head> Staged<H> {
         };
         let sizes = Sizes::of(x.values());
         let checked = self.check(z, sizes);
-        let loss = if checked.is_ok() && z.weight != 0.0 { self.lines(Row { x, ..z }, sizes) } else { 0.0 };
+        let loss = if checked.is_ok() && z.weight != 0.0 { self.lines::<V>(Row { x, ..z }, sizes) } else { 0.0 };
         self.scratch.place = place;
         checked?;
         self.rows += 1;
@@ -166,13 +181,13 @@ impl<H: Head> Staged<H> {
 
     /// A row of weight other than 0: lines 1 to 5. Returns what was paid.
     #[inline(always)]
-    fn lines(&mut self, z: Row<'_>, sizes: Sizes) -> f64 {
+    fn lines<V: Width>(&mut self, z: Row<'_>, sizes: Sizes) -> f64 {
         let row = self.prepare(z);
         if self.jury.rest && !(self.t + 1).is_multiple_of(AWAKE) && !self.signed && !self.off.has(Part::Rest) {
             return self.rest(z, sizes, row);
         }
         // Lines 1 and 2: feature scale and play, with the mean, the round and the shares of before this row.
-        let loss = self.play(z, sizes);
+        let loss = self.play::<V>(z, sizes);
         self.expand(z, false);
         self.advance();
         if row.braked {
@@ -182,7 +197,7 @@ impl<H: Head> Staged<H> {
             self.score(z, row);
             self.see_label(z);
             if row.learned {
-                self.learn(row);
+                self.learn::<V>(row);
             }
         }
         if row.learned {
@@ -197,7 +212,9 @@ impl<H: Head> Staged<H> {
         self.lanes.see(z.x, sizes, &self.jury.p, &self.centre, self.t);
         self.predict_second_order(z);
         let Scratch { reading, played, .. } = &mut self.scratch;
-        played.iter_mut().zip(&reading.m).for_each(|(played, m)| *played = m[CANDIDATES - 1]);
+        for c in 0..self.head.outputs() {
+            played[c] = reading.m[c][CANDIDATES - 1];
+        }
         let loss = z.weight * self.scratch.last.value;
         self.expand(z, true);
         self.advance();
@@ -229,18 +246,18 @@ impl<H: Head> Staged<H> {
 
     /// Lines 1 and 2: every candidate predicts, and their mixture pays.
     #[inline(always)]
-    fn play(&mut self, z: Row<'_>, sizes: Sizes) -> f64 {
+    fn play<V: Width>(&mut self, z: Row<'_>, sizes: Sizes) -> f64 {
         let curved = self.curved_played(z.x);
         let unit = self.label.unit();
-        self.lanes.read(z.x, sizes, &self.jury.p, &self.centre, unit, &mut self.scratch.reading);
+        self.lanes.read::<V>(z.x, sizes, &self.jury.p, &self.centre, unit, &mut self.scratch.reading);
         self.predict_second_order(z);
         if let Some(correction) = self.head.correction() {
             let second = self.second.as_ref().map(|s| s.w.as_slice());
             self.lanes.read_curves(correction, unit, second, &mut self.scratch.reading);
         }
         let Scratch { reading, played, scores, .. } = &mut self.scratch;
-        for (c, m) in reading.m.iter().enumerate() {
-            played[c] = self.jury.mix(m) + self.lanes.surprise(c) * unit;
+        for c in 0..self.head.outputs() {
+            played[c] = self.jury.mix(&reading.m[c]) + self.lanes.surprise(c) * unit;
             scores[c] = self.label.mean + played[c];
         }
         z.weight * (self.head.value(scores, z.y) - 0.5 * curved)
@@ -261,9 +278,9 @@ impl<H: Head> Staged<H> {
         second.grow(self.lanes.features());
         let Scratch { reading, scores, last, .. } = &mut self.scratch;
         second.scores(&second.w, z.x, self.lanes.clamped(), scores);
-        for (score, m) in scores.iter_mut().zip(&mut reading.m) {
-            *score += second.origin - self.label.mean;
-            m[CANDIDATES - 1] = *score;
+        for c in 0..self.head.outputs() {
+            scores[c] += second.origin - self.label.mean;
+            reading.m[c][CANDIDATES - 1] = scores[c];
         }
         self.head.near(scores, z.y - self.label.mean, last);
     }
@@ -274,21 +291,27 @@ impl<H: Head> Staged<H> {
     fn expand(&mut self, z: Row<'_>, rests: bool) {
         let Some(second) = &self.second else { return };
         let Scratch { reading, played, at, scores, last, near, .. } = &mut self.scratch;
-        at.copy_from_slice(played);
-        if !self.head.is_quadratic() && (self.signed || rests) {
-            if rests {
-                second.scores(&second.lanes, z.x, &[], scores);
-            } else {
-                scores.iter_mut().zip(&reading.m).for_each(|(score, m)| *score = self.jury.mix_lanes(m));
-            }
-            at.iter_mut().zip(scores).for_each(|(at, lanes)| *at = at.clamp(*lanes - FAR, *lanes + FAR));
+        let clamps = !self.head.is_quadratic() && (self.signed || rests);
+        if clamps && rests {
+            second.scores(&second.lanes, z.x, &[], scores);
         }
-        if rests && at == played {
+        let mut same = rests;
+        for c in 0..self.head.outputs() {
+            at[c] = played[c];
+            if clamps {
+                let lanes = if rests { scores[c] } else { self.jury.mix_lanes(&reading.m[c]) };
+                at[c] = at[c].clamp(lanes - FAR, lanes + FAR);
+                same &= at[c] == played[c];
+            }
+        }
+        if same {
             std::mem::swap(last, near);
         } else {
             self.head.near(at, z.y - self.label.mean, near);
         }
-        at.iter_mut().for_each(|at| *at += self.label.mean);
+        for c in 0..self.head.outputs() {
+            at[c] += self.label.mean;
+        }
     }
 
     /// The next round begins.
@@ -344,7 +367,7 @@ impl<H: Head> Staged<H> {
 
     /// Line 5 for the lanes.
     #[inline(always)]
-    fn learn(&mut self, row: Treatment) {
+    fn learn<V: Width>(&mut self, row: Treatment) {
         let step = lanes::Row {
             s: row.s,
             weight_exponent: self.weight_exponent,
@@ -356,7 +379,7 @@ impl<H: Head> Staged<H> {
             warm_up: !self.off.has(Part::WarmUp),
             curved: self.head.correction().is_some(),
         };
-        self.lanes.learn(&step, &self.scratch.reading.slopes);
+        self.lanes.learn::<V>(&step, &self.scratch.reading.slopes);
     }
 
     /// Line 5 for the second-order candidate.

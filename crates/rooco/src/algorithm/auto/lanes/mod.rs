@@ -9,7 +9,7 @@ use super::clock::Clock;
 use super::rounding::Noise;
 use super::saved::exactly;
 use super::scaler::{Centre, CorrectedFeatures, Moves, Scale, Sizes};
-use super::simd::{self, Common, Entries, Feature, Reader, Unusual};
+use super::simd::{self, Common, Entries, Feature, Reader, Unusual, Width};
 use super::{CANDIDATES, LANES};
 use crate::error::Result;
 use crate::kernel::prefetch;
@@ -128,6 +128,7 @@ impl Lanes {
         }
     }
 
+    #[inline(always)]
     fn reader<'a>(&'a mut self, p: &[f32; CANDIDATES], centre: &'a Centre) -> (Reader<'a>, &'a mut Entries, &'a mut Noise) {
         let reader = Reader {
             features: &mut self.features,
@@ -144,9 +145,17 @@ impl Lanes {
     /// Lines 1 and 2: the scale of each feature sees its value, and every lane predicts. `p`: the shares of the candidates before this row; `unit`: that
     /// of the label.
     #[inline(always)]
-    pub fn read(&mut self, x: Features<'_>, sizes: Sizes, p: &[f32; CANDIDATES], centre: &Centre, unit: f64, out: &mut Reading) {
+    pub fn read<V: Width>(
+        &mut self,
+        x: Features<'_>,
+        sizes: Sizes,
+        p: &[f32; CANDIDATES],
+        centre: &Centre,
+        unit: f64,
+        out: &mut Reading,
+    ) {
         let (mut reader, entries, noise) = self.reader(p, centre);
-        let density = reader.read(entries, x, sizes.has_zeros(), noise, &mut out.quick);
+        let density = reader.read::<V>(entries, x, sizes.has_zeros(), noise, &mut out.quick);
         self.density += density;
         self.seen += self.unusual.new_features;
         for (m, [iterates, averages]) in out.m.iter_mut().zip(&out.quick) {
@@ -218,7 +227,7 @@ impl Lanes {
 
     /// Line 5: every lane's AdaGrad step at its own iterate, where its slopes are those.
     #[inline(always)]
-    pub fn learn(&mut self, row: &Row, slopes: &[[f64; LANES]]) {
+    pub fn learn<V: Width>(&mut self, row: &Row, slopes: &[[f64; LANES]]) {
         let &Row { s, spread, per_unit, .. } = row;
         let t = row.t as f64;
         let warm_up = if row.warm_up { WARM_UP } else { 0.0 };
@@ -241,7 +250,7 @@ impl Lanes {
             curves: row.curved.then_some(&self.curves),
             clock: self.clock,
         };
-        simd::learn(&mut self.features, self.outputs, &self.entries, &common);
+        simd::learn::<V>(&mut self.features, self.outputs, &self.entries, &common);
     }
 
     /// The weight of feature i for an output in the mixture p of the eight candidates, in units of the label.

@@ -1,6 +1,6 @@
 //! Two [`Four`]s at once: the same arithmetic for two features.
 //!
-//! Reason for `unsafe` in this file: [`Wide`] names instructions of AVX, which a processor may lack. Only `wide.rs` chooses it, after asking;
+//! Reason for `unsafe` in this file: [`Wide`] names instructions of AVX, which a processor may lack. Only `best.rs` chooses it, after asking;
 //! everything between is generic, and inlined (no closures: the compiler would not always see through them). [`Twice`] does the same one [`Four`] after the other, to the same bits.
 #![allow(unsafe_code)]
 
@@ -119,7 +119,7 @@ mod avx {
     use super::{Four, Lanes, Pair};
     use core::arch::x86_64::*;
 
-    /// Instructions of AVX on values. SAFETY: they touch no memory, and `wide.rs` has asked the processor.
+    /// Instructions of AVX on values. SAFETY: they touch no memory, and `best.rs` has asked the processor.
     macro_rules! avx {
         ($e:expr) => {
             unsafe { $e }

@@ -98,9 +98,9 @@ impl Feature {
 
     /// The AdaGrad step of all four lanes on this record, and the averages after it: see [`learned`].
     #[inline(always)]
-    pub fn learn<const SHRINK: bool, const PULL: bool, const CURVED: bool>(&mut self, visit: Visit<Four>, step: &Step<Four>) {
+    pub fn learn<const SHRINK: bool, const MORE: bool>(&mut self, visit: Visit<Four>, step: &Step<Four>) {
         let (w, squares, b) = (Four::new(self.w), Four::new(self.squares), Four::new(self.b));
-        let (w, squares, b) = learned::<_, SHRINK, PULL, CURVED>([w, squares, b], visit, step);
+        let (w, squares, b) = learned::<_, SHRINK, MORE>([w, squares, b], visit, step);
         (self.w, self.squares, self.b) = (w.array(), squares.array(), b.array());
     }
 
@@ -112,7 +112,7 @@ impl Feature {
         let w = V::of(Four::new(f.w), Four::new(g.w));
         let squares = V::of(Four::new(f.squares), Four::new(g.squares));
         let b = V::of(Four::new(f.b), Four::new(g.b));
-        let (w, squares, b) = learned::<_, false, false, false>([w, squares, b], visit, step);
+        let (w, squares, b) = learned::<_, false, false>([w, squares, b], visit, step);
         let ([w, w2], [squares, squares2], [b, b2]) = (w.parts(), squares.parts(), b.parts());
         let f = &mut features[i];
         (f.w, f.squares, f.b, f.last) = (w.array(), squares.array(), b.array(), now);
@@ -127,9 +127,9 @@ impl Feature {
 /// of the rows was (dual averaging). Plain AdaGrad's first step on a new feature has length η whatever the row's weight
 /// is: -2 first and then +3 ends on the wrong side. Lanes 0 and 1 stay plain, so both kinds compete.
 ///
-/// `PULL`: an implicit step on ½·pull·w² follows. `CURVED`: the row's loss has a part -½·curve·w², see `scaler/correction.rs`.
+/// `MORE`: the row's loss has a part -½·curve·w² (`scaler/correction.rs`), and an implicit step on ½·pull·w² follows.
 #[inline(always)]
-fn learned<V: Lanes, const SHRINK: bool, const PULL: bool, const CURVED: bool>(
+fn learned<V: Lanes, const SHRINK: bool, const MORE: bool>(
     [w, old, b]: [V; 3],
     visit: Visit<V>,
     step: &Step<V>,
@@ -137,7 +137,7 @@ fn learned<V: Lanes, const SHRINK: bool, const PULL: bool, const CURVED: bool>(
     let Visit { v, gone, n_squared, noise, pull, curve } = visit;
     let b = b + (w - b) * gone;
     let mut g = step.gradient * v;
-    if CURVED {
+    if MORE {
         g = g - w * V::splat(curve);
     }
     // Not below the old sum: the rounding noise must not undo an increment, nor make something of nothing.
@@ -148,7 +148,7 @@ fn learned<V: Lanes, const SHRINK: bool, const PULL: bool, const CURVED: bool>(
         new = new * (old / (squares + V::splat(TINY))).sqrt().with_first_two(V::splat(1.0));
     }
     new = new - eta * g;
-    if PULL {
+    if MORE {
         new = new / (eta * V::splat(pull) + V::splat(1.0));
     }
     let b = b + ((new - b) * step.rho + b.power() * (noise * V::splat(f32::EPSILON)));

@@ -1,18 +1,12 @@
 //! The two loops over the entries of a row: reading (the scale of each feature sees its value, every candidate predicts) and learning. Four entries at
 //! a time.
-//!
-//! Reason for `unsafe` in this file: the loops are compiled a second time for processors with AVX2, and that version may run only after the
-//! processor was asked, which the compiler cannot see. It is the same Rust code, without fused multiply-add, so it gives the same bits.
-#![allow(unsafe_code)]
 
 use super::super::LANES;
 use super::super::clock::Clock;
 use super::super::rounding::{Noise, Shifts};
 use super::super::scaler::{Centre, UNIT_RANGE, power_of_two};
 use super::four::Four;
-#[cfg(target_arch = "x86_64")]
-use super::pair::Wide;
-use super::pair::{Pair, Twice};
+use super::pair::Pair;
 use super::record::{Feature, Step, Visit};
 use crate::row::Features;
 
@@ -146,28 +140,8 @@ pub struct Reader<'a> {
 
 impl Reader<'_> {
     /// Lines 1 and 2 for a row: `out` has the predictions of the iterates and of the averages of every output, in units of the label. Returns Σ(v/N)².
-    pub fn read(
-        &mut self,
-        entries: &mut Entries,
-        x: Features<'_>,
-        has_zeros: bool,
-        noise: &mut Noise,
-        out: &mut [[[f32; LANES]; 2]],
-    ) -> f64 {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            #[target_feature(enable = "avx2")]
-            fn wide(r: &mut Reader<'_>, e: &mut Entries, x: Features<'_>, z: bool, n: &mut Noise, o: &mut [[[f32; LANES]; 2]]) -> f64 {
-                r.read_with::<Wide>(e, x, z, n, o)
-            }
-            // SAFETY: the line above asked the processor.
-            return unsafe { wide(self, entries, x, has_zeros, noise, out) };
-        }
-        self.read_with::<Twice>(entries, x, has_zeros, noise, out)
-    }
-
     #[inline(always)]
-    fn read_with<V: Pair>(
+    pub fn read<V: Pair>(
         &mut self,
         entries: &mut Entries,
         x: Features<'_>,
@@ -191,6 +165,7 @@ impl Reader<'_> {
     }
 
     /// Line 1 alone, for a row that the lanes do not see.
+    #[inline(always)]
     pub fn see(&mut self, entries: &mut Entries, x: Features<'_>, has_zeros: bool) {
         self.forget();
         let (_, index, values) = entries.take(x, has_zeros);
@@ -206,9 +181,10 @@ impl Reader<'_> {
         }
     }
 
+    #[inline(always)]
     fn forget(&mut self) {
         self.unusual.clamped.clear();
-        self.unusual.surprise.iter_mut().for_each(|s| *s = 0.0);
+        self.unusual.surprise.fill(0.0);
         self.unusual.new_features = 0;
     }
 
@@ -363,13 +339,13 @@ impl Reader<'_> {
                 let (limit, c) = (scale.limit(), (self.centre.of(i[j] as usize) * scale.per_unit()) as f32);
                 let inside = v[j].clamp(-limit - (c.abs() + c), limit + (c.abs() - c));
                 self.unusual.clamped.push((i[j] as usize, inside as f64 * power_of_two(scale.exponent())));
-                let surprise = &mut self.unusual.surprise;
-                let mut add = |records: &[Feature], by: f64| {
-                    surprise.iter_mut().zip(records).for_each(|(s, f)| *s += f.mixed(gone[j], &self.p) * by);
-                };
-                add(records, inside as f64);
+                for (s, f) in self.unusual.surprise.iter_mut().zip(records.iter()) {
+                    *s += f.mixed(gone[j], &self.p) * inside as f64;
+                }
                 Feature::see_surprise(records, v[j]);
-                add(records, -v[j] as f64);
+                for (s, f) in self.unusual.surprise.iter_mut().zip(records.iter()) {
+                    *s -= f.mixed(gone[j], &self.p) * v[j] as f64;
+                }
             } else {
                 scale.see(v[j]);
             }
@@ -401,28 +377,13 @@ pub struct Common<'a> {
 }
 
 /// Line 5: every lane's AdaGrad step at its own iterate, on every entry.
-pub fn learn(features: &mut [Feature], outputs: usize, entries: &Entries, row: &Common<'_>) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        #[target_feature(enable = "avx2")]
-        fn wide(features: &mut [Feature], outputs: usize, entries: &Entries, row: &Common<'_>) {
-            learn_with::<Wide>(features, outputs, entries, row)
-        }
-        // SAFETY: the line above asked the processor.
-        return unsafe { wide(features, outputs, entries, row) };
-    }
-    learn_with::<Twice>(features, outputs, entries, row)
-}
-
 #[inline(always)]
-fn learn_with<V: Pair>(features: &mut [Feature], outputs: usize, entries: &Entries, row: &Common<'_>) {
-    match (row.shrink, row.l2 > 0.0, row.curves) {
-        (_, _, Some(curves)) => learn_all::<true, true, true>(features, outputs, entries, row, curves),
-        (false, false, _) if outputs == 1 => learn_plain::<V>(features, entries, row),
-        (false, false, _) => learn_all::<false, false, false>(features, outputs, entries, row, &[]),
-        (false, true, _) => learn_all::<false, true, false>(features, outputs, entries, row, &[]),
-        (true, false, _) => learn_all::<true, false, false>(features, outputs, entries, row, &[]),
-        (true, true, _) => learn_all::<true, true, false>(features, outputs, entries, row, &[]),
+pub fn learn<V: Pair>(features: &mut [Feature], outputs: usize, entries: &Entries, row: &Common<'_>) {
+    match (row.shrink, row.l2 > 0.0 || row.curves.is_some()) {
+        (false, false) if outputs == 1 => learn_plain::<V>(features, entries, row),
+        (true, false) if outputs == 1 => learn_all::<true, true, false>(features, 1, entries, row),
+        (_, false) => learn_all::<false, true, false>(features, outputs, entries, row),
+        (_, true) => learn_all::<false, true, true>(features, outputs, entries, row),
     }
 }
 
@@ -446,41 +407,43 @@ fn learn_plain<V: Pair>(features: &mut [Feature], entries: &Entries, row: &Commo
     }
     if rest != 2 {
         let f = &mut features[block.i[rest - 1] as usize];
-        f.learn::<false, false, false>(block.visit(rest - 1), &step);
+        f.learn::<false, false>(block.visit(rest - 1), &step);
         f.last = now;
     }
 }
 
-/// The step on every entry and output. `SHRINK`: weights are signed; `PULL`: there may be an L2; `CURVED`: features are corrected.
+/// The step on every entry and output. `ONE`: there is one output; `SHRINK`: weights may be signed; `MORE`: there may be an L2, or features that are
+/// corrected.
 #[inline(always)]
-fn learn_all<const SHRINK: bool, const PULL: bool, const CURVED: bool>(
+fn learn_all<const ONE: bool, const SHRINK: bool, const MORE: bool>(
     features: &mut [Feature],
     outputs: usize,
     entries: &Entries,
     row: &Common<'_>,
-    curves: &[f32],
 ) {
-    let now = row.clock.now;
+    let (now, first) = (row.clock.now, Step::new(row.gradient[0], row.length, row.rho));
     for (k, block) in entries.blocks[..entries.n.div_ceil(LANES)].iter().enumerate() {
         for j in 0..LANES.min(entries.n - LANES * k) {
-            let (records, mut visit) = (&mut features[block.i[j] as usize * outputs..][..outputs], block.visit(j));
-            if PULL && row.l2 > 0.0 {
-                let rounds = (now - records[0].last).max(1) as f64 * row.clock.rounds_a_tick();
-                visit.pull = records[0].scale.pull(row.l2 * rounds, row.weight_exponent);
+            let (i, mut visit) = (block.i[j] as usize * outputs, block.visit(j));
+            let Feature { scale, last, .. } = features[i];
+            if MORE && row.l2 > 0.0 {
+                let rounds = (now - last).max(1) as f64 * row.clock.rounds_a_tick();
+                visit.pull = scale.pull(row.l2 * rounds, row.weight_exponent);
             }
-            if CURVED {
+            if MORE && let Some(curves) = row.curves {
                 visit.curve = curves[LANES * k + j];
             }
-            let shrinks = SHRINK && (row.always || records[0].scale.count <= row.rare);
-            for (f, &gradient) in records.iter_mut().zip(row.gradient) {
-                let step = Step::new(gradient, row.length, row.rho);
+            let shrinks = SHRINK && row.shrink && (row.always || scale.count <= row.rare);
+            for output in 0..if ONE { 1 } else { outputs } {
+                let f = &mut features[i + output];
+                let step = if ONE { first } else { Step::new(row.gradient[output], row.length, row.rho) };
                 if shrinks {
-                    f.learn::<true, PULL, CURVED>(visit, &step);
+                    f.learn::<true, MORE>(visit, &step);
                 } else {
-                    f.learn::<false, PULL, CURVED>(visit, &step);
+                    f.learn::<false, MORE>(visit, &step);
                 }
             }
-            records[0].last = now;
+            features[i].last = now;
         }
     }
 }
