@@ -30,7 +30,7 @@ impl Local {
 }
 
 /// What the stages ask of a loss, for one score or for several.
-pub trait Head: Send {
+pub trait Head: Send + Sync {
     /// K.
     #[inline(always)]
     fn outputs(&self) -> usize {

@@ -6,6 +6,7 @@
 
 mod clock;
 mod head;
+mod join;
 mod jury;
 mod label;
 mod lanes;

@@ -31,11 +31,13 @@ pub enum Part {
     Trust,
     /// Signed rows judge the second-order candidate by gain against noise.
     Judge,
+    /// Exact partners are joined once the stream has ended, where features are many.
+    Join,
 }
 
 impl Part {
     /// All parts with their names.
-    pub const ALL: [(Part, &'static str); 13] = [
+    pub const ALL: [(Part, &'static str); 14] = [
         (Part::Centre, "centre"),
         (Part::SecondOrder, "second"),
         (Part::Brake, "brake"),
@@ -49,6 +51,7 @@ impl Part {
         (Part::StaleCurvature, "stale"),
         (Part::Trust, "trust"),
         (Part::Judge, "judge"),
+        (Part::Join, "join"),
     ];
 }
 

@@ -15,6 +15,7 @@ use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::learner::Played;
 use crate::row::{Features, MAX_FEATURES, Row};
+use crate::rule::Rule;
 use crate::state::State;
 
 /// The learner.
@@ -110,6 +111,10 @@ impl<H: Head> Projected<H> {
         let mut out = vec![0.0; self.candidates[0].len()];
         self.shares().for_each(|(w, p)| out.iter_mut().zip(w).for_each(|(out, w)| *out += p * w));
         out
+    }
+
+    pub fn rule(&self) -> Rule {
+        Rule::plain(self.played(), self.head.outputs())
     }
 
     pub fn scores(&self, x: Features<'_>, out: &mut [f64]) {

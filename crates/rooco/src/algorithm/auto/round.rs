@@ -1,6 +1,9 @@
 //! One learner, five stages; a row from line 1 to line 5.
 
+use std::sync::Arc;
+
 use super::head::{Head, Local};
+use super::join::Join;
 use super::jury::{self, Jury, Last, Role, Stream};
 use super::label::Label;
 use super::lanes::{self, Lanes, Reading};
@@ -22,7 +25,8 @@ const FAR: f64 = 2.0;
 
 /// The learner.
 pub struct Staged<H> {
-    pub head: H,
+    /// Shared with the learner that learns the joined rows once more.
+    pub head: Arc<H>,
     l2: f64,
     /// Rows observed, those of weight 0 included.
     pub rows: u64,
@@ -38,6 +42,8 @@ pub struct Staged<H> {
     second: Option<SecondOrder>,
     pub jury: Jury,
     label: Label,
+    /// The rows so far, while partners among them may be worth joining.
+    join: Option<Join>,
     /// Parts that an experiment has switched off.
     off: Off,
     /// What the next row is for, if the caller has said so.
@@ -83,7 +89,7 @@ impl<H: Head> simd::Work for Round<'_, H> {
 }
 
 impl<H: Head> Staged<H> {
-    pub fn new(head: H) -> Self {
+    pub fn new(head: Arc<H>) -> Self {
         let k = head.outputs();
         let second = head.has_second_order().then(|| SecondOrder::new(k));
         Staged {
@@ -98,6 +104,7 @@ impl<H: Head> Staged<H> {
             jury: Jury::new(if second.is_some() { Last::In } else { Last::Absent }),
             second,
             label: Label::default(),
+            join: Some(Join::default()),
             off: Off::default(),
             role: None,
             scratch: Scratch {
@@ -131,6 +138,7 @@ impl<H: Head> Staged<H> {
         match part {
             Part::Centre => self.centre = Centre::off(),
             Part::SecondOrder => self.without_second_order(),
+            Part::Join => self.join = None,
             _ => {}
         }
     }
@@ -167,6 +175,7 @@ impl<H: Head> Staged<H> {
         self.scratch.place = place;
         checked?;
         self.rows += 1;
+        self.keep(z);
         if z.weight != 0.0
             && let Some(moves) = self.centre.see(z.x)
         {
@@ -177,6 +186,34 @@ impl<H: Head> Staged<H> {
             }
         }
         Ok(Played { t: self.rows, loss })
+    }
+
+    /// Keeps the row for its partners, while features are so many that it may matter.
+    #[inline(always)]
+    fn keep(&mut self, z: Row<'_>) {
+        if let Some(join) = &mut self.join
+            && z.weight != 0.0
+            && !(join.add(z) && jury::many_features(self.t, self.lanes.seen))
+        {
+            self.join = None;
+        }
+    }
+
+    /// What the ordinary rule makes of the rows whose partners are joined, if that is worth it.
+    pub fn joined(&self) -> Option<Self> {
+        let (join, weights) = (self.join.as_ref()?, self.join.as_ref()?.left()?);
+        if self.lanes.features() * self.head.outputs() <= MAX_COORDINATES {
+            return None;
+        }
+        let mut again = Staged::new(self.head.clone());
+        (again.l2, again.max_features, again.off, again.join) = (self.l2, self.max_features, self.off, None);
+        if self.l2 > 0.0 {
+            again.centre = Centre::off();
+        }
+        for (t, weight) in weights.into_iter().enumerate() {
+            again.observe(join.row(t, weight)).ok()?;
+        }
+        Some(again)
     }
 
     /// A row of weight other than 0: lines 1 to 5. Returns what was paid.
@@ -477,8 +514,7 @@ impl<H: Head> Staged<H> {
             let second = self.second.as_ref().and_then(|s| s.w.get(i * k + c)).map_or(0.0, |w| last * w);
             self.lanes.weight(i, c, &p, inverse) * unit + second
         };
-        let taken: Vec<f64> =
-            (0..k).map(|c| self.centre.a.iter().map(|&(i, a)| a * centred(i as usize, c)).sum()).collect();
+        let taken: Vec<f64> = (0..k).map(|c| self.centre.a.iter().map(|&(i, a)| a * centred(i as usize, c)).sum()).collect();
         let constant = self.centre.constant.map_or(usize::MAX, |c| c.0);
         move |i, c| centred(i, c) - if i == constant { taken[c] } else { 0.0 }
     }
@@ -522,6 +558,9 @@ impl<H: Head> Staged<H> {
         self.lanes.save(&mut s);
         self.jury.save(&mut s);
         self.label.save(&mut s);
+        if let Some(join) = &self.join {
+            join.save(&mut s);
+        }
         s.put_count("second", self.second.is_some() as u64);
         if let Some(second) = &self.second {
             second.save(&mut s);
@@ -539,8 +578,9 @@ impl<H: Head> Staged<H> {
         let (rows, t, signed, exponent) = (s.count("rounds")?, s.count("t")?, s.count("signed")?, s.count("weight.exponent")?);
         let (centre, lanes, jury, label) = (Centre::load(s)?, Lanes::load(k, t, s)?, Jury::load(s)?, Label::load(s)?);
         let second = if s.count("second")? != 0 { Some(SecondOrder::load(k, s)?) } else { None };
+        let join = if s.has("joined.end") { Some(Join::load(s)?) } else { None };
         (self.rows, self.t, self.signed, self.weight_exponent) = (rows, t, signed != 0, exponent as i64 as i32);
-        (self.centre, self.lanes, self.jury, self.label, self.second) = (centre, lanes, jury, label, second);
+        (self.centre, self.lanes, self.jury, self.label, self.second, self.join) = (centre, lanes, jury, label, second, join);
         self.forget();
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! The learners that users build: one score or K, on the whole space or on a domain. All of them are the same stages.
 
+use std::sync::Arc;
+
 use super::head::{Head, One, Softmax};
 use super::jury::Role;
 use super::loss::AutoLoss;
@@ -52,7 +54,7 @@ pub struct Auto<P>(Staged<One<P>>);
 impl<P: AutoLoss> Auto<P> {
     /// A learner for this loss that has seen nothing.
     pub fn new(loss: P) -> Self {
-        Auto(Staged::new(One(loss)))
+        Auto(Staged::new(Arc::new(One(loss))))
     }
 
     /// Adds (l2/2)‖w‖² to every row's loss. A lane's weight is divided by 1 + n·l2·η when its feature is visited, n the rows since the last
@@ -119,7 +121,7 @@ pub struct AutoClasses(Staged<Softmax>);
 impl AutoClasses {
     /// A learner for `classes` ≥ 2 classes that has seen nothing.
     pub fn new(classes: usize) -> Result<Self> {
-        Ok(AutoClasses(Staged::new(Softmax::new(classes)?)))
+        Ok(AutoClasses(Staged::new(Arc::new(Softmax::new(classes)?))))
     }
 
     /// Adds (l2/2)‖w‖² to every row's loss, as [`Auto::with_l2`] does.
@@ -130,7 +132,7 @@ impl AutoClasses {
     /// The class was replaced by a random one with this chance: see [`Softmax::randomised_response`](crate::loss::Softmax::randomised_response).
     /// A row's loss is then (φ(y) - (rate/K)·Σ_c φ(c))/(1 - rate), φ(c) the loss of class c: a composite row.
     pub fn with_randomised_response(mut self, rate: f64) -> Result<Self> {
-        self.0.head = self.0.head.randomised_response(rate)?;
+        self.0.head = Arc::new(Softmax::new(self.classes())?.randomised_response(rate)?);
         Ok(self)
     }
 
@@ -195,7 +197,7 @@ impl AutoClassesProjected {
 
 /// [`Learner`] and [`Save`] of the stages; those of a domain play a point of it.
 macro_rules! learner {
-    ($name:ty, [$($generics:tt)*], $owner:expr, $rule:expr, $played:expr) => {
+    ($name:ty, [$($generics:tt)*], $owner:expr, $rule:expr, $joined:expr, $played:expr) => {
         impl $($generics)* Learner for $name {
             fn scores(&self, x: Features<'_>, out: &mut [f64]) {
                 self.0.scores(x, out);
@@ -208,6 +210,9 @@ macro_rules! learner {
             }
             fn rule(&self) -> Rule {
                 $rule(self)
+            }
+            fn joined(&self) -> Option<Rule> {
+                $joined(self)
             }
             fn played(&self) -> Option<Vec<f64>> {
                 $played(self)
@@ -234,13 +239,14 @@ macro_rules! learner {
     };
 }
 
-learner!(Auto<P>, [<P: AutoLoss>], "auto, staged", |l: &Self| l.0.model().into(), |_: &Self| None);
-learner!(AutoClasses, [], "auto for classes, staged", |l: &Self| l.0.model().into(), |_: &Self| None);
-learner!(AutoProjected<P>, [<P: AutoLoss>], ON_A_DOMAIN, |l: &Self| Rule::plain(l.0.played(), 1), |l: &Self| Some(l.0.played()));
+learner!(Auto<P>, [<P: AutoLoss>], "auto, staged", |l: &Self| l.0.model().into(), |l: &Self| l.0.joined().map(|l| l.model().into()), |_: &Self| None);
 learner!(
-    AutoClassesProjected,
+    AutoClasses,
     [],
-    ON_A_DOMAIN,
-    |l: &Self| Rule::plain(l.0.played(), l.outputs()),
-    |l: &Self| Some(l.0.played())
+    "auto for classes, staged",
+    |l: &Self| l.0.model().into(),
+    |l: &Self| l.0.joined().map(|l| l.model().into()),
+    |_: &Self| None
 );
+learner!(AutoProjected<P>, [<P: AutoLoss>], ON_A_DOMAIN, |l: &Self| l.0.rule(), |_: &Self| None, |l: &Self| Some(l.0.played()));
+learner!(AutoClassesProjected, [], ON_A_DOMAIN, |l: &Self| l.0.rule(), |_: &Self| None, |l: &Self| Some(l.0.played()));

@@ -5,7 +5,7 @@ mod brake;
 mod holdout;
 
 pub use brake::Brake;
-pub use holdout::{Role, fold, holds, is_held_out};
+pub use holdout::{Role, fold, hash, holds, is_held_out, many_features};
 
 use super::CANDIDATES;
 use super::part::{Off, Part};

@@ -129,7 +129,11 @@ impl Lanes {
     }
 
     #[inline(always)]
-    fn reader<'a>(&'a mut self, p: &[f32; CANDIDATES], centre: &'a Centre) -> (Reader<'a>, &'a mut Entries, &'a mut Noise) {
+    fn reader<'a, const ONE: bool>(
+        &'a mut self,
+        p: &[f32; CANDIDATES],
+        centre: &'a Centre,
+    ) -> (Reader<'a, ONE>, &'a mut Entries, &'a mut Noise) {
         let reader = Reader {
             features: &mut self.features,
             outputs: self.outputs,
@@ -154,9 +158,13 @@ impl Lanes {
         unit: f64,
         out: &mut Reading,
     ) {
-        let (mut reader, entries, noise) = self.reader(p, centre);
-        let density = reader.read::<V>(entries, x, sizes.has_zeros(), noise, &mut out.quick);
-        self.density += density;
+        self.density += if self.outputs == 1 {
+            let (mut reader, entries, noise) = self.reader::<true>(p, centre);
+            reader.read::<V>(entries, x, sizes.has_zeros(), noise, &mut out.quick)
+        } else {
+            let (mut reader, entries, noise) = self.reader::<false>(p, centre);
+            reader.read::<V>(entries, x, sizes.has_zeros(), noise, &mut out.quick)
+        };
         self.seen += self.unusual.new_features;
         for (m, [iterates, averages]) in out.m.iter_mut().zip(&out.quick) {
             for k in 0..LANES {
@@ -169,8 +177,13 @@ impl Lanes {
     /// Line 1 alone: a row that the lanes do not learn.
     #[inline(always)]
     pub fn see(&mut self, x: Features<'_>, sizes: Sizes, p: &[f32; CANDIDATES], centre: &Centre, t: u64) {
-        let (mut reader, entries, _) = self.reader(p, centre);
-        reader.see(entries, x, sizes.has_zeros());
+        if self.outputs == 1 {
+            let (mut reader, entries, _) = self.reader::<true>(p, centre);
+            reader.see(entries, x, sizes.has_zeros());
+        } else {
+            let (mut reader, entries, _) = self.reader::<false>(p, centre);
+            reader.see(entries, x, sizes.has_zeros());
+        }
         self.seen += self.unusual.new_features;
         // Only the lanes need the density: this row counts as one of the mean.
         self.density += self.density / t as f64;
@@ -254,7 +267,7 @@ impl Lanes {
     }
 
     /// The weight of feature i for an output in the mixture p of the eight candidates, in units of the label.
-    #[inline]
+    #[inline(always)]
     pub fn weight(&self, i: usize, output: usize, p: &[f32; 2 * LANES], inverse: f32) -> f64 {
         let first = &self.features[i * self.outputs];
         let f = &self.features[i * self.outputs + output];

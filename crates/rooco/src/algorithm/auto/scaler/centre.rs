@@ -243,9 +243,9 @@ impl Centre {
         let (present, mean) = (part("centre.watched.present")?, part("centre.watched.mean")?);
         let m = [part("centre.watched.second")?, part("centre.watched.third")?, part("centre.watched.fourth")?];
         let moments = |k: usize| Moments { present: present[k], mean: mean[k], m: m.map(|m| m[k]) };
-        let constant = s.has("centre.constant").then(|| -> Result<(usize, f64)> {
-            Ok((s.count("centre.constant")? as usize, s.number("centre.constant.value")?))
-        });
+        let constant = s
+            .has("centre.constant")
+            .then(|| -> Result<(usize, f64)> { Ok((s.count("centre.constant")? as usize, s.number("centre.constant.value")?)) });
         Ok(Centre {
             constant: constant.transpose()?,
             a: features.iter().copied().zip(a.iter().copied()).collect(),

@@ -41,13 +41,7 @@ impl CorrectedFeatures {
     }
 
     /// Σd·w² of a row with these v and of a rule that clamps them: noise costs on all features, whichever the row has.
-    pub fn cost(
-        &self,
-        v: Features<'_>,
-        features: usize,
-        weight: impl Fn(usize) -> f64,
-        limit: impl Fn(usize) -> f64,
-    ) -> f64 {
+    pub fn cost(&self, v: Features<'_>, features: usize, weight: impl Fn(usize) -> f64, limit: impl Fn(usize) -> f64) -> f64 {
         match self.kind {
             Kind::Noise => self.numbers.iter().take(features).enumerate().map(|(i, d)| d * weight(i).powi(2)).sum(),
             Kind::Missing => {

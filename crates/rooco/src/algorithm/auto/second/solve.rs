@@ -145,8 +145,8 @@ mod tests {
     use super::super::super::head::Local;
     use super::super::Weights;
     use super::*;
-    use crate::row::Features;
     use crate::rng::{Purpose, Random};
+    use crate::row::Features;
 
     fn around(t: u64, signed: bool) -> Surroundings<'static> {
         let (mean, quadratic, ordered, l2, off) = (0.0, true, false, 0.0, Off::default());

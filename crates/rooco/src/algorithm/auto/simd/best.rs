@@ -4,9 +4,9 @@
 //! Rust code, without fused multiply-add, so it gives the same bits.
 #![allow(unsafe_code)]
 
-use super::pair::{Pair, Twice};
 #[cfg(target_arch = "x86_64")]
 use super::pair::Wide;
+use super::pair::{Pair, Twice};
 
 /// What is to be done; `run` and all it calls are to be inlined. A trait, for a closure would not always be. V says which version it is.
 pub trait Work {

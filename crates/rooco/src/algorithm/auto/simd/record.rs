@@ -40,11 +40,17 @@ impl Feature {
     }
 
     /// v in the unit of the feature with these records; the weights follow if the unit has to grow.
+    #[inline]
     pub fn in_units(records: &mut [Feature], v: f64) -> f32 {
         let u = v * records[0].scale.per_unit();
         if records[0].scale.holds(u) {
             return u as f32;
         }
+        Self::in_new_units(records, v)
+    }
+
+    #[cold]
+    fn in_new_units(records: &mut [Feature], v: f64) -> f32 {
         let (v, e) = records[0].scale.in_units(v);
         if e != 0 {
             let (up, down) = (power_of_two(e) as f32, power_of_two(-e) as f32);
@@ -129,11 +135,7 @@ impl Feature {
 ///
 /// `MORE`: the row's loss has a part -½·curve·w² (`scaler/correction.rs`), and an implicit step on ½·pull·w² follows.
 #[inline(always)]
-fn learned<V: Lanes, const SHRINK: bool, const MORE: bool>(
-    [w, old, b]: [V; 3],
-    visit: Visit<V>,
-    step: &Step<V>,
-) -> (V, V, V) {
+fn learned<V: Lanes, const SHRINK: bool, const MORE: bool>([w, old, b]: [V; 3], visit: Visit<V>, step: &Step<V>) -> (V, V, V) {
     let Visit { v, gone, n_squared, noise, pull, curve } = visit;
     let b = b + (w - b) * gone;
     let mut g = step.gradient * v;

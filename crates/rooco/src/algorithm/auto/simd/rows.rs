@@ -125,8 +125,8 @@ impl<V: Pair> Sums<V> {
     }
 }
 
-/// What the entries of a row need.
-pub struct Reader<'a> {
+/// What the entries of a row need. `ONE`: there is one output.
+pub struct Reader<'a, const ONE: bool> {
     /// K records a feature.
     pub features: &'a mut [Feature],
     pub outputs: usize,
@@ -138,7 +138,13 @@ pub struct Reader<'a> {
     pub unusual: &'a mut Unusual,
 }
 
-impl Reader<'_> {
+impl<const ONE: bool> Reader<'_, ONE> {
+    /// Records a feature.
+    #[inline(always)]
+    fn k(&self) -> usize {
+        if ONE { 1 } else { self.outputs }
+    }
+
     /// Lines 1 and 2 for a row: `out` has the predictions of the iterates and of the averages of every output, in units of the label. Returns Σ(v/N)².
     #[inline(always)]
     pub fn read<V: Pair>(
@@ -153,11 +159,11 @@ impl Reader<'_> {
         let (blocks, index, values) = entries.take(x, has_zeros);
         let shifts = noise.row();
         let mut sums = Sums::<V> { shifts, iterates: V::splat(0.0), averages: V::splat(0.0), density: Four::splat(0.0) };
-        if self.outputs > 1 {
+        if !ONE {
             out.fill([[0.0; LANES]; 2]);
-            self.read_all::<V, false>(blocks, index, values, &mut sums, out);
+            self.read_all::<V>(blocks, index, values, &mut sums, out);
         } else {
-            self.read_all::<V, true>(blocks, index, values, &mut sums, out);
+            self.read_all::<V>(blocks, index, values, &mut sums, out);
             let ([a, b], [c, d]) = (sums.iterates.parts(), sums.averages.parts());
             out[0] = [(a + b).array(), (c + d).array()];
         }
@@ -188,9 +194,8 @@ impl Reader<'_> {
         self.unusual.new_features = 0;
     }
 
-    /// `ONE`: there is one output.
     #[inline(always)]
-    fn read_all<V: Pair, const ONE: bool>(
+    fn read_all<V: Pair>(
         &mut self,
         blocks: &mut [Block],
         index: &[u32],
@@ -202,18 +207,18 @@ impl Reader<'_> {
         let mut at = 0;
         // Usual blocks one after the other in a loop that calls nothing; it stops at an unusual one.
         while at < values.len() {
-            while at < values.len() && self.read_block::<V, LANES, true, ONE>(index[at], values[at], &mut blocks[at], sums, out) {
+            while at < values.len() && self.read_block::<V, LANES, true>(index[at], values[at], &mut blocks[at], sums, out) {
                 at += 1;
             }
             if at < values.len() {
-                self.read_block::<V, LANES, false, ONE>(index[at], values[at], &mut blocks[at], sums, out);
+                self.read_block::<V, LANES, false>(index[at], values[at], &mut blocks[at], sums, out);
                 at += 1;
             }
         }
         match (index_rest, rest) {
-            (&[i], &[x]) => self.read_rest::<V, 1, ONE>([i, 0, 0, 0], [x, 1.0, 1.0, 1.0], &mut blocks[at], sums, out),
-            (&[i, j], &[x, y]) => self.read_rest::<V, 2, ONE>([i, j, 0, 0], [x, y, 1.0, 1.0], &mut blocks[at], sums, out),
-            (&[i, j, k], &[x, y, z]) => self.read_rest::<V, 3, ONE>([i, j, k, 0], [x, y, z, 1.0], &mut blocks[at], sums, out),
+            (&[i], &[x]) => self.read_rest::<V, 1>([i, 0, 0, 0], [x, 1.0, 1.0, 1.0], &mut blocks[at], sums, out),
+            (&[i, j], &[x, y]) => self.read_rest::<V, 2>([i, j, 0, 0], [x, y, 1.0, 1.0], &mut blocks[at], sums, out),
+            (&[i, j, k], &[x, y, z]) => self.read_rest::<V, 3>([i, j, k, 0], [x, y, z, 1.0], &mut blocks[at], sums, out),
             _ => {}
         }
     }
@@ -227,7 +232,8 @@ impl Reader<'_> {
         let Some((_, moment, count, _)) = seen else { return };
         let (moment, count) = (moment.array(), count.array());
         for j in 0..N {
-            let f = &mut self.features[i[j] as usize * self.outputs];
+            let k = self.k();
+            let f = &mut self.features[i[j] as usize * k];
             (f.scale.fourth, f.scale.count) = (moment[j], count[j]);
         }
     }
@@ -235,7 +241,7 @@ impl Reader<'_> {
     /// The scale and the last visit of entry j of N.
     #[inline(always)]
     fn tail<const N: usize>(&self, i: [u32; LANES], j: usize) -> Four {
-        if j < N { self.features[i[j] as usize * self.outputs].tail() } else { Feature::NOTHING.tail() }
+        if j < N { self.features[i[j] as usize * self.k()].tail() } else { Feature::NOTHING.tail() }
     }
 
     /// v, N⁴, c and the share of the averages that has faded, for the first N of four entries. `USUAL`: `None`, with nothing done, if an
@@ -265,7 +271,7 @@ impl Reader<'_> {
     }
 
     #[inline(always)]
-    fn read_rest<V: Pair, const N: usize, const ONE: bool>(
+    fn read_rest<V: Pair, const N: usize>(
         &mut self,
         i: [u32; LANES],
         x: [f64; LANES],
@@ -273,14 +279,14 @@ impl Reader<'_> {
         sums: &mut Sums<V>,
         out: &mut [[[f32; LANES]; 2]],
     ) {
-        if !self.read_block::<V, N, true, ONE>(i, x, block, sums, out) {
-            self.read_block::<V, N, false, ONE>(i, x, block, sums, out);
+        if !self.read_block::<V, N, true>(i, x, block, sums, out) {
+            self.read_block::<V, N, false>(i, x, block, sums, out);
         }
     }
 
     /// The first N of four entries. `USUAL`: returns false, with nothing done, if an entry needs more than the usual arithmetic.
     #[inline(always)]
-    fn read_block<V: Pair, const N: usize, const USUAL: bool, const ONE: bool>(
+    fn read_block<V: Pair, const N: usize, const USUAL: bool>(
         &mut self,
         i: [u32; LANES],
         x: [f64; LANES],
@@ -330,7 +336,8 @@ impl Reader<'_> {
     fn read_unusual(&mut self, i: &[u32], x: [f64; LANES], gone: [f32; LANES]) -> (Four, Four, Four) {
         let [mut v, mut moment, mut count] = [[1.0; LANES]; 3];
         for j in 0..i.len() {
-            let records = &mut self.features[i[j] as usize * self.outputs..][..self.outputs];
+            let k = self.k();
+            let records = &mut self.features[i[j] as usize * k..][..k];
             v[j] = Feature::in_units(records, x[j]);
             let scale = &mut records[0].scale;
             if scale.is_surprised_by(v[j]) {
