@@ -15,6 +15,10 @@ use super::{say, words};
 pub const NEGATIVE_BLOCK: &str = "rows of negative weight came in a block, so the order is not random; the default rule takes such rows back only as far as \
      its second-order part sees them: shuffle the rows for the model that they ask for";
 
+/// What is said of a model that is not the one played.
+pub const JOINED: &str = "rows with the same features and target and weights of opposite signs were joined, and the model was learned once more from what was left; \
+     the progressive loss is of what was played before";
+
 /// The summary of a run as text.
 pub fn text(model: &Model, rows: u64, seconds: f64, path: Option<&Path>) -> String {
     let rate = words::count((rows as f64 / seconds) as u64);
@@ -83,6 +87,9 @@ pub fn about(model: &Model) -> String {
     }
     if a.negative_block {
         line("negative block", NEGATIVE_BLOCK.into());
+    }
+    if a.joined {
+        line("joined", JOINED.into());
     }
     if let Some(order) = a.order.as_ref().filter(|o| o.random == Some(false)) {
         line("order", format!("{}: {}", order.text, say::repair(Repair::Shuffle)));
@@ -154,6 +161,7 @@ pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
         "optimum": a.optimum,
         "standard_errors": model.errors.is_some(),
         "negative_block": a.negative_block,
+        "joined": a.joined,
         "checksum": a.checksum,
         "clamps": model.rule.limits.is_some(),
         "seed": a.seed,

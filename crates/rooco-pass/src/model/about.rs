@@ -50,6 +50,10 @@ pub struct About {
     /// Rows of negative weight came in a block, which no random order does: the default rule took them with care.
     #[serde(default)]
     pub negative_block: bool,
+    /// Rows of the same features and target with weights of opposite signs were joined, and the model was learned once more from what was left of them: it is not
+    /// the one that was played.
+    #[serde(default)]
+    pub joined: bool,
     /// The rows learned from: [`RowSum`](rooco::checksum::RowSum).
     pub checksum: String,
     /// Rows learned from.

@@ -174,9 +174,8 @@ impl Recipe {
 }
 
 impl Plan {
-    /// What is being played, written out, and kept monotone where that was asked for.
-    pub fn rule(&self) -> Result<Rule> {
-        let mut rule = self.learner.rule();
+    /// A rule, kept monotone where that was asked for.
+    pub fn monotone(&self, mut rule: Rule) -> Result<Rule> {
         for &(coordinate, sign) in &self.recipe.map.monotone {
             rule.make_monotone(coordinate as usize, sign.into())?;
         }
