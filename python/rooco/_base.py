@@ -97,6 +97,9 @@ class _OnePass(BaseEstimator):
             l2=float(self.l2),
             domain="none" if self.domain is None else str(self.domain),
             algorithm=self._algorithm(),
+            # The optimum of the columns, unless curves are asked for.
+            features="linear" if self.to_optimum and self.features == "auto" else str(self.features),
+            monotone={str(name): int(sign) for name, sign in (self.monotonic_cst or {}).items()},
             reservoir=str(self.reservoir),
             seed=self._seed(),
             holdout=float(self.holdout),
@@ -331,9 +334,47 @@ class _OnePass(BaseEstimator):
         model = self.model_
         return model.names()[int(model.intercept) :]
 
+    @property
+    def shape_functions_(self) -> list[dict[str, Any]]:
+        """What every column, and every pair of columns, adds to the score, the most important first; mean zero each.
+
+        ``name``, ``importance`` (the mean of its size), ``of`` (one column or two: ``column``, ``at`` or ``levels``, ``mass``), and ``value`` at these places
+        (a pair: a row for each place of its first column). Several classes: one such list for each, in the order of ``classes_``.
+        """
+        outputs = [self._effects(k)["effects"] for k in range(self.model_.weights().shape[1])]
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def _effects(self, output: int) -> dict[str, Any]:
+        text = self.model_.effects(output)
+        if text is None:
+            raise AttributeError("This model is linear in its columns: see coef_ and intercept_. Curves come with features='auto' or 'shapes'.")
+        return json.loads(text)
+
+    def explain(self, X: Any, output: int = 0) -> tuple[list[str], np.ndarray]:
+        """What the score of each row is made of: names, and rows × names, whose rows add up to the score exactly (to rounding)."""
+        found = self.model_.explain(self._rows_to_score(X), output)
+        if found is None:
+            raise AttributeError("This model is linear in its columns: each adds coef_ times its value. Curves come with features='auto' or 'shapes'.")
+        return found
+
+    def plot_shapes(self, output: int = 0, top: int = 9) -> Any:
+        """The most important curves and pairs as a matplotlib figure."""
+        from rooco._plot import shapes
+
+        return shapes(self._effects(output)["effects"][:top])
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """What each weight is about: columns, hats of curves, cells of pairs."""
+        model = self.model_
+        return np.array(model.feature_names()[int(model.intercept and not model.has_map) :], dtype=object)
+
     def _linear(self) -> tuple[np.ndarray, np.ndarray]:
         """coef (outputs × features) and intercept (outputs)."""
         model = self.model_
+        if model.has_map:
+            raise AttributeError(
+                "This model is made of curves and pairs, and has no coefficient for a column: see shape_functions_, or learn with features='linear'."
+            )
         weights, offset = model.weights(), model.offset()
         if model.intercept:
             return weights[1:].T.copy(), weights[0] + offset

@@ -46,6 +46,8 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         loss: str | None = None,
         *,
         algorithm: str = "auto",
+        features: str = "auto",
+        monotonic_cst: Any = None,
         l2: float = 0.0,
         domain: str | None = None,
         horizon: int | None = None,
@@ -70,6 +72,8 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
     ) -> None:
         self.loss = loss
         self.algorithm = algorithm
+        self.features = features
+        self.monotonic_cst = monotonic_cst
         self.l2 = l2
         self.domain = domain
         self.horizon = horizon

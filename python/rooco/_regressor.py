@@ -13,13 +13,17 @@ from rooco._base import _by_column, _check_finite, _check_partial, _go_on, _OneP
 
 
 class OnePassRegressor(RegressorMixin, _OnePass):
-    """A linear model for a number, learned in one pass.
+    """A model for a number, learned in one pass: lines, curves and pairs of columns in one average.
 
     Parameters
     ----------
     loss : ``'squared'`` (default) or ``'huber[:delta]'``
     algorithm : ``'auto'`` has nothing to tune and needs no number of rows. Algorithms with a proof run by name (``'provable'``,
         ``'reservoir-sgd'``, ``'algorithm-2-prime'``, …: docs/choosing.md); they need ``horizon`` in ``partial_fit``.
+    features : what the model is linear in. ``'linear'``: the columns as they are. ``'shapes'``: a curve for every numeric column. ``'pairs'``: curves and
+        products of pairs of columns. ``'auto'``: all three as experts in one average (other algorithms than the default, domains and corrected features
+        then take the columns as they are).
+    monotonic_cst : columns along which the score must rise (1) or fall (-1), a dict by name; their curves are made so after the pass.
     l2 : (l2/2)‖w‖² is added to every row's loss.
     domain : the set that the weights are kept in: ``'ball:R'``, ``'box:LO,HI'``, ``'simplex'``, ``'l1:R'``.
     horizon : T, the number of rows; ``fit`` counts them.
@@ -40,7 +44,8 @@ class OnePassRegressor(RegressorMixin, _OnePass):
 
     Attributes
     ----------
-    coef_, intercept_, n_features_in_, feature_names_in_, coef_names_ : the model. Predictions of ``'auto'`` also clamp every value to the
+    shape_functions_ : what every column, and every pair, adds to a prediction (models of curves and pairs); ``explain`` says it for rows.
+    coef_, intercept_, n_features_in_, feature_names_in_, coef_names_ : the model, if it is linear in its columns. Predictions of ``'auto'`` also clamp every value to the
         range seen in training, unless ``clamp=False``.
     coef_std_, intercept_std_, optimum_ : with ``to_optimum``: standard errors of the weights, if the rows are independent draws; how it went.
     guarantee_, constants_, progressive_loss_, order_test_, holdout_, report_, model_ : what the run says of itself.
@@ -50,7 +55,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
     >>> import numpy as np
     >>> from rooco import OnePassRegressor
     >>> x = np.random.default_rng(1).normal(size=(20_000, 2))
-    >>> model = OnePassRegressor().fit(x, x @ [2.0, -1.0] + 3.0)
+    >>> model = OnePassRegressor(features="linear").fit(x, x @ [2.0, -1.0] + 3.0)
     >>> model.coef_.round(2), model.intercept_.round(2)
     (array([ 2., -1.]), array([3.]))
     """
@@ -60,6 +65,8 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         loss: str | None = None,
         *,
         algorithm: str = "auto",
+        features: str = "auto",
+        monotonic_cst: Any = None,
         l2: float = 0.0,
         domain: str | None = None,
         horizon: int | None = None,
@@ -82,6 +89,8 @@ class OnePassRegressor(RegressorMixin, _OnePass):
     ) -> None:
         self.loss = loss
         self.algorithm = algorithm
+        self.features = features
+        self.monotonic_cst = monotonic_cst
         self.l2 = l2
         self.domain = domain
         self.horizon = horizon

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rooco::Rule;
 use rooco_data::stream::Role;
+use rooco_pass::effects::Effects;
 use rooco_pass::model::{self, file};
 
 use crate::error::{raised, value_error};
@@ -82,9 +83,49 @@ impl Model {
         self.model.errors.as_ref().map(|e| PyArray1::from_slice(py, e).reshape([l.features(), l.outputs])).transpose()
     }
 
-    /// The names of the coordinates.
+    /// The names of the coordinates of a row.
     fn names(&self) -> Vec<String> {
-        (0..self.model.rule.features()).map(|i| self.model.about.schema.name(i)).collect()
+        let map = self.model.rule.map.as_ref().map_or(0, |m| m.base());
+        (0..self.model.rule.features() - map).map(|i| self.model.about.schema.name(i)).collect()
+    }
+
+    /// What each weight is about: columns, hats of curves, cells of pairs.
+    fn feature_names(&self) -> Vec<String> {
+        (0..self.model.rule.features()).map(|i| self.model.feature_name(i)).collect()
+    }
+
+    /// True if the model is made of curves and pairs, and not linear in its columns.
+    #[getter]
+    fn has_map(&self) -> bool {
+        self.model.rule.map.is_some()
+    }
+
+    /// Constant and functions of an output, as JSON; nothing for a model that is linear in its columns.
+    fn effects(&self, output: usize) -> PyResult<Option<String>> {
+        let Some(effects) = Effects::of(&self.model, output) else { return Ok(None) };
+        Ok(Some(serde_json::json!({"constant": effects.constant(), "effects": effects.list()}).to_string()))
+    }
+
+    /// The names of what a score is made of, and rows × names: what each adds to it. The constant comes first.
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Rows,
+        output: usize,
+    ) -> PyResult<Option<(Vec<String>, Bound<'py, PyArray2<f64>>)>> {
+        let Some(effects) = Effects::of(&self.model, output) else { return Ok(None) };
+        let names: Vec<String> = ["(constant)".to_owned()].into_iter().chain(effects.names()).collect();
+        let all = rows.with_stream(py, Some(&self.model.about.schema), |stream| {
+            let mut all = Vec::new();
+            while let Some(z) = stream.next()? {
+                all.push(effects.constant());
+                all.extend(effects.explain(z.x));
+            }
+            Ok(all)
+        })?;
+        let n = all.len() / names.len();
+        let matrix = PyArray1::from_vec(py, all).reshape([n, names.len()])?;
+        Ok(Some((names, matrix)))
     }
 
     /// The classes, in the order of the scores; empty for a number.

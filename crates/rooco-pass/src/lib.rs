@@ -2,6 +2,7 @@
 //! [`metrics`] how good its predictions are, and [`weighted`] the same for weights of either sign, with errors.
 
 pub mod audit;
+pub mod effects;
 pub mod fit;
 pub mod metrics;
 pub mod model;

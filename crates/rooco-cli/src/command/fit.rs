@@ -59,8 +59,16 @@ pub struct Arguments {
     /// What the model is linear in: linear (the columns as they are), shapes (a curve for every numeric column), pairs (curves and products of pairs of
     /// columns), or auto (all three as experts in one average; other algorithms than the default, domains and corrected features then take the columns as
     /// they are).
-    #[arg(long, default_value = "linear")]
+    #[arg(long, default_value = "auto")]
     pub features: String,
+
+    /// Numeric columns along which the score must rise, exactly: their curves are made so after the pass, and they are in no pair.
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN,...")]
+    pub increasing: Vec<String>,
+
+    /// Numeric columns along which the score must fall.
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN,...")]
+    pub decreasing: Vec<String>,
 
     /// λ, a lower bound on the strong convexity of the mean loss.
     #[arg(long)]
@@ -204,9 +212,6 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     if a.certify && !a.data.can_be_read_again() {
         bail!("--certify reads the data a second time, and standard input can be read only once: put the data in a file");
     }
-    if a.to_optimum.is_some() && a.features != "linear" {
-        bail!("--to-optimum is for models that are linear in the columns: leave --features {} out", a.features);
-    }
     // A pass may take hours: what would fail at its end fails now.
     for path in [&a.model, &a.predictions, &a.checkpoint].into_iter().flatten() {
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -273,7 +278,11 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         l2: a.l2,
         domain: a.domain.clone(),
         algorithm,
-        features: Kind::parse(&a.features)?,
+        features: if a.to_optimum.is_some() && a.features == "auto" { Kind::Linear } else { Kind::parse(&a.features)? },
+        monotone: [(&a.increasing, 1), (&a.decreasing, -1)]
+            .iter()
+            .flat_map(|(names, sign)| names.iter().map(|n| (n.clone(), *sign)))
+            .collect(),
         settings: Settings {
             horizon: constants.horizon.map_or_else(|| horizon(&a, algorithm), |t| Ok(Some(t)))?,
             n0: a.n0,

@@ -5,6 +5,7 @@ pub mod completions;
 mod correction;
 mod data;
 pub mod demo;
+pub mod effects;
 pub mod eval;
 pub mod fit;
 pub mod forget;

@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use rooco_pass::model::{Model, file};
 use serde_json::json;
 
+use super::effects;
 use crate::exit::Outcome;
 use crate::output::{Table, summary, words};
 
@@ -23,6 +24,10 @@ pub struct Arguments {
     /// A standard error and a 95 % interval beside every weight, for models at the optimum of their rows (`rooco fit --to-optimum`).
     #[arg(long)]
     errors: bool,
+
+    /// Write every curve and every pair of the model as a table: a .csv or .json file.
+    #[arg(long, value_name = "FILE")]
+    curves: Option<PathBuf>,
 
     /// One JSON object.
     #[arg(long)]
@@ -42,6 +47,9 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             why.map_or("; rooco fit --to-optimum computes them".into(), |why| format!(": {why}"))
         );
     }
+    if let Some(path) = &a.curves {
+        effects::export(&model, path)?;
+    }
     let size = |i: &usize| l.weights[i * k..(i + 1) * k].iter().map(|w| w.abs()).fold(0.0, f64::max);
     let mut order: Vec<usize> = (0..l.features()).collect();
     order.sort_by(|i, j| size(j).total_cmp(&size(i)));
@@ -51,7 +59,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         let weights: Vec<_> = order
             .iter()
             .map(|&i| {
-                let mut line = json!({"feature": about.schema.name(i), "weights": l.weights[i * k..(i + 1) * k]});
+                let mut line = json!({"feature": model.feature_name(i), "weights": l.weights[i * k..(i + 1) * k]});
                 if let Some(errors) = &model.errors {
                     line["standard_errors"] = json!(errors[i * k..(i + 1) * k]);
                 }
@@ -61,11 +69,15 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         writeln!(
             out,
             "{}",
-            json!({"about": about, "offset": l.offset, "clamps": l.limits.is_some(), "limits": l.limits, "weights": weights})
+            json!({"about": about, "offset": l.offset, "clamps": l.limits.is_some(), "limits": l.limits, "weights": weights, "effects": effects::json(&model)})
         )?;
         return Ok(Outcome::Done);
     }
     write!(out, "{}", summary::about(&model))?;
+    if l.map.is_some() && !a.errors {
+        write!(out, "{}", effects::text(&model, a.top))?;
+        return Ok(Outcome::Done);
+    }
     let classes = about.schema.target.classes();
     let mut head = vec!["feature".to_owned()];
     head.extend((0..k).map(|c| if k == 1 { "weight".into() } else { classes.get(c).cloned().unwrap_or_default() }));
@@ -74,7 +86,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     }
     let mut table = Table::new(head);
     for i in order {
-        let mut row = vec![about.schema.name(i)];
+        let mut row = vec![model.feature_name(i)];
         row.extend(l.weights[i * k..(i + 1) * k].iter().map(|w| words::short(*w)));
         table.row(row);
     }
@@ -89,7 +101,7 @@ fn with_errors(model: &Model, errors: &[f64], order: &[usize], out: &mut dyn Wri
     let mut table = Table::new(["feature", "weight", "± error", "95 % from", "to"].map(String::from).to_vec());
     for (i, o) in order.iter().flat_map(|&i| (0..k).map(move |o| (i, o))) {
         let (w, e) = (l.weights[i * k + o], errors[i * k + o]);
-        let name = about.schema.name(i);
+        let name = model.feature_name(i);
         let name = if k == 1 { name } else { format!("{name} [{}]", classes.get(o).cloned().unwrap_or_default()) };
         table.row(vec![name, words::short(w), words::short(e), words::short(w - 1.96 * e), words::short(w + 1.96 * e)]);
     }

@@ -15,6 +15,10 @@ use super::{say, words};
 pub const NEGATIVE_BLOCK: &str = "rows of negative weight came in a block, so the order is not random; the default rule takes such rows back only as far as \
      its second-order part sees them: shuffle the rows for the model that they ask for";
 
+/// What is said of a model that is not the one played.
+pub const JOINED: &str = "rows with the same features and target and weights of opposite signs were joined, and the model was learned once more from what was left; \
+     the progressive loss is of what was played before";
+
 /// The summary of a run as text.
 pub fn text(model: &Model, rows: u64, seconds: f64, path: Option<&Path>) -> String {
     let rate = words::count((rows as f64 / seconds) as u64);
@@ -34,7 +38,7 @@ pub fn about(model: &Model) -> String {
         let _ = writeln!(out, "{name:<18}{value}");
     };
     line("learned from", format!("{} rows", words::count(a.rows)));
-    line("features", words::count(model.rule.features() as u64));
+    line("features", features(model));
     if a.negative_rows > 0 {
         let share = a.negative_weight / (a.weight + 2.0 * a.negative_weight);
         line("negative weights", format!("{} rows, {:.1} % of the mass", words::count(a.negative_rows), 100.0 * share));
@@ -83,6 +87,9 @@ pub fn about(model: &Model) -> String {
     }
     if a.negative_block {
         line("negative block", NEGATIVE_BLOCK.into());
+    }
+    if a.joined {
+        line("joined", JOINED.into());
     }
     if let Some(order) = a.order.as_ref().filter(|o| o.random == Some(false)) {
         line("order", format!("{}: {}", order.text, say::repair(Repair::Shuffle)));
@@ -134,6 +141,10 @@ pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
         "seconds": seconds,
         "rows_per_second": rows as f64 / seconds,
         "features": model.rule.features(),
+        "features_kind": model.about.features,
+        "curves": model.rule.map.as_ref().map_or(0, |m| m.curves().len()),
+        "pairs": model.rule.map.as_ref().map_or(0, |m| m.pairs().len()),
+        "experts": model.about.experts,
         "progressive_loss": if a.weight != 0.0 { Some(a.progressive_loss / a.weight) } else { None },
         "total_loss": a.progressive_loss,
         "weight": a.weight,
@@ -150,6 +161,7 @@ pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
         "optimum": a.optimum,
         "standard_errors": model.errors.is_some(),
         "negative_block": a.negative_block,
+        "joined": a.joined,
         "checksum": a.checksum,
         "clamps": model.rule.limits.is_some(),
         "seed": a.seed,
@@ -183,4 +195,32 @@ pub fn constants(c: &UsedConstants) -> String {
     });
     let horizon = c.horizon.map(|t| format!("T = {t}"));
     groups.chain(horizon).collect::<Vec<_>>().join("; ")
+}
+
+/// What the model is linear in.
+fn features(model: &Model) -> String {
+    let weights = words::count(model.rule.features() as u64);
+    let Some(map) = &model.rule.map else {
+        // A mixture without curves is a line; that it was asked for more is no news where there are no columns of a table.
+        let asked = model.about.features != "linear";
+        return if asked {
+            format!("{weights}, the columns as they are: nothing here is worth a curve or a pair")
+        } else {
+            weights
+        };
+    };
+    let mut text = format!(
+        "{} curves, {} pairs of columns ({weights} weights)",
+        words::count(map.curves().len() as u64),
+        words::count(map.pairs().len() as u64)
+    );
+    if let Some([lines, curves, pairs]) = model.about.experts {
+        text += &format!(
+            "; an average of lines {:.0} %, curves {:.0} %, pairs {:.0} %",
+            100.0 * lines,
+            100.0 * curves,
+            100.0 * pairs
+        );
+    }
+    text
 }

@@ -9,6 +9,7 @@ mod guarantee;
 mod kill_and_resume;
 mod lab;
 mod optimum;
+mod shapes;
 mod shell;
 mod shuffle;
 mod trace_agrees_with_the_pseudo_code;

@@ -455,3 +455,36 @@ fn eval_has_standard_errors() {
     assert!((judged[0]["effective_rows"].as_f64().unwrap() - 2000.0).abs() < 1e-6);
     assert!(ok(d, &["eval", "m", "two.csv"]).contains("rows of equal weight"));
 }
+
+/// Every row once more with a wrong label, at +1 and taken back at -1, more features than rows: partners are joined, and the program says so.
+#[test]
+fn joined_partners_are_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let d = dir.path();
+    let mut random = Random::new(5, Purpose::Test);
+    let mut lines = Vec::new();
+    for _ in 0..1500 {
+        let y = if random.below(2) == 0 { 1 } else { -1 };
+        let words: Vec<u64> = (0..6)
+            .map(|_| 2 * random.below(400) + if random.below(5) == 0 { (1 + y) as u64 / 2 } else { (1 - y) as u64 / 2 })
+            .collect();
+        let text = words.iter().map(|w| format!("w{w}")).collect::<Vec<_>>().join(",");
+        lines.extend([format!("{y},{text},1"), format!("{},{text},1", -y), format!("{},{text},-1", -y)]);
+    }
+    for k in (1..lines.len()).rev() {
+        lines.swap(k, random.below(k as u64 + 1) as usize);
+    }
+    let file = |lines: &[String]| format!("y,a,b,c,d,e,f,w\n{}\n", lines.join("\n"));
+    write(d, "signed.csv", &file(&lines));
+    let out = ok(
+        d,
+        &["fit", "signed.csv", "--target", "y", "--weight", "w", "--loss", "logistic", "--model", "m", "--quiet", "--json"],
+    );
+    assert_eq!(json(&out)["joined"], true, "{out}");
+    assert!(ok(d, &["show", "m"]).contains("were joined"));
+    let clean: Vec<String> = lines.iter().step_by(3).map(|l| l.replace(",-1", ",1")).collect();
+    write(d, "clean.csv", &file(&clean));
+    let out =
+        ok(d, &["fit", "clean.csv", "--target", "y", "--weight", "w", "--loss", "logistic", "--model", "m", "--quiet", "--json"]);
+    assert_eq!(json(&out)["joined"], false, "nothing to join: {out}");
+}

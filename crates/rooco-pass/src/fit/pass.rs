@@ -372,13 +372,17 @@ impl Pass {
         let violations = self.plan.assumptions.as_ref().map_or_else(Vec::new, |a| a.violations());
         let order = self.order.as_ref().map(OrderTest::report);
         let random = order.as_ref().is_none_or(OrderReport::random_order);
-        let mut rule = self.plan.learner.rule();
+        let joined = self.plan.learner.joined();
+        let was_joined = joined.is_some();
+        let mut rule = self.plan.monotone(joined.unwrap_or_else(|| self.plan.learner.rule()))?;
         let holdout = self.test(&rule);
         let recipe = &self.plan.recipe;
         let about = About {
             version: env!("CARGO_PKG_VERSION").into(),
             loss: recipe.loss.clone(),
             algorithm: recipe.algorithm.name.into(),
+            features: recipe.maps().name().into(),
+            experts: self.plan.learner.experts(),
             domain: recipe.domain.clone(),
             seed: recipe.settings.seed,
             constants: UsedConstants::of(recipe),
@@ -392,6 +396,7 @@ impl Pass {
             violations: violations.iter().map(Violation::to_string).collect(),
             order: order.as_ref().map(|o| OrderFound::of(o, &self.filled_in)),
             negative_block: self.plan.learner.is_ordered(),
+            joined: was_joined,
             checksum: self.sum.text(),
             rows: self.learned,
             progressive_loss: self.paid.value(),

@@ -35,7 +35,9 @@ fn sums<'a>(name: &str, model: &'a Model) -> Result<&'a Expansion> {
 pub fn merge_models(models: &[Model], names: &[String]) -> Result<Joined> {
     let name = |k: usize| names.get(k).map_or("a model", String::as_str);
     // The first of the widest.
-    let Some(at) = (0..models.len()).min_by_key(|k| std::cmp::Reverse(models[*k].rule.features())) else { return Err(Error::Empty) };
+    let Some(at) = (0..models.len()).min_by_key(|k| std::cmp::Reverse(models[*k].rule.features())) else {
+        return Err(Error::Empty);
+    };
     let widest = &models[at];
     let spec = widest.about.loss.clone();
     let mut parts = Vec::new();

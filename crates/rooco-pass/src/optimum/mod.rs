@@ -12,5 +12,5 @@ mod passes;
 mod reach;
 
 pub use join::{Joined, forget, merge_models};
-pub use passes::{Learned, RowPasses};
+pub use passes::{Learned, OnMap, RowPasses};
 pub use reach::{OptimumOptions, Reached, to_optimum};

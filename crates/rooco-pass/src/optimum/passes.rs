@@ -1,7 +1,10 @@
 //! Passes over rows that can be read again, block by block, on one thread or several with the same bits.
 
+use std::sync::Arc;
+
 use crate::audit::Again;
 use rooco::loss::LossSpec;
+use rooco::map::{Map, Mapped};
 use rooco::optimum::{Blocks, Expansion, Passes, Summer, Wanted};
 use rooco::rng::{Purpose, Random};
 use rooco::{Result, Row, Rows};
@@ -41,6 +44,30 @@ impl Again for Learned<'_> {
         let mut random = Random::new(self.seed, Purpose::Holdout);
         let (share, held_out) = (self.share, self.held_out);
         self.rows.each(&mut |z| if (random.uniform() < share) == held_out { row(z) } else { Ok(()) })
+    }
+}
+
+/// Rows that go through a map, if there is one.
+pub struct OnMap<'a> {
+    rows: &'a mut dyn Again,
+    map: Option<Arc<Map>>,
+}
+
+impl<'a> OnMap<'a> {
+    /// What the map makes of these rows.
+    pub fn new(rows: &'a mut dyn Again, map: Option<Arc<Map>>) -> Self {
+        OnMap { rows, map }
+    }
+}
+
+impl Again for OnMap<'_> {
+    fn each(&mut self, row: &mut dyn FnMut(Row<'_>) -> Result<()>) -> Result<()> {
+        let Some(map) = &self.map else { return self.rows.each(row) };
+        let mut mapped = Mapped::default();
+        self.rows.each(&mut |z| {
+            map.apply(z.x, &mut mapped);
+            row(Row { x: mapped.features(), ..z })
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! From the model of one pass to the best one: solve, choose, certify, and say how sure each weight is.
 
-use super::{Learned, RowPasses};
+use super::{Learned, OnMap, RowPasses};
 use crate::audit::{Again, Certified, certify};
 use crate::fit::{FitOptions, Fitted, Session, score_loss};
 use crate::metrics::{Figures, Metrics};
@@ -65,11 +65,6 @@ pub fn to_optimum(
 ) -> Result<Reached> {
     Error::positive("the tolerance of the optimum", how.tolerance)?;
     let (one_pass, spec) = (&fitted.model, &fitted.model.about.loss);
-    if one_pass.rule.map.is_some() {
-        return Err(Error::Combination(
-            "the optimum is for models that are linear in the columns: leave curves and pairs out".into(),
-        ));
-    }
     let (seed, share) = (options.settings.seed, options.holdout);
     let domain = fitted.recipe.domain()?;
     let start = one_pass.point().unwrap_or_else(|_| one_pass.rule.weights.clone());
@@ -81,19 +76,21 @@ pub fn to_optimum(
         true => Some(compare(schema, &mut Learned::new(rows, seed, share), options, how, d)?),
         false => None,
     };
+    let map = one_pass.rule.map.clone();
     let mut learned = Learned::new(rows, seed, share);
-    let mut passes = RowPasses::new(spec, &mut learned, how.threads);
+    let mut mapped = OnMap::new(&mut learned, map.clone());
+    let mut passes = RowPasses::new(spec, &mut mapped, how.threads);
     let solved = solve(&mut passes, domain.as_ref(), spec.l2, start.clone(), &how.newton(free))?;
     let Solved { mut expansion, end, passes: used, .. } = solved;
     about.passes = used;
-    if free && d <= CARRIED && !spec.without_l2()?.is_quadratic() && expansion.hessian.is_some() {
+    if free && map.is_none() && d <= CARRIED && !spec.without_l2()?.is_quadratic() && expansion.hessian.is_some() {
         // What merging and taking rows back needs to know of the rows.
         expansion.spread = passes.spread(&expansion)?;
         about.passes += 1;
     }
     about.value = expansion.mean_value(spec.l2);
     about.tolerance = how.tolerance;
-    about.end = words(&end, schema, expansion.outputs, spec.l2);
+    about.end = words(&end, one_pass, expansion.outputs, spec.l2);
     about.converged = matches!(end, End::Converged | End::Exhausted);
     about.held_out = held_out;
 
@@ -101,7 +98,7 @@ pub fn to_optimum(
     about.is_one_pass = keep_one_pass;
     let mut model = one_pass.clone();
     if !keep_one_pass {
-        model.rule = Rule::plain(expansion.at.clone(), expansion.outputs);
+        model.rule = Rule { map: map.clone(), ..Rule::plain(expansion.at.clone(), expansion.outputs) };
         match (free, about.converged) {
             (true, true) => {
                 model.errors = standard_errors(&expansion, spec.l2);
@@ -114,7 +111,8 @@ pub fn to_optimum(
             }
             (_, false) => about.no_errors = Some("the weights are not those of an optimum".into()),
         }
-        if d <= CARRIED {
+        // The curves of two parts bend at places of their own: their sums do not add.
+        if d <= CARRIED && model.rule.map.is_none() {
             model.sums = Some(expansion);
         }
         if share > 0.0 {
@@ -122,7 +120,7 @@ pub fn to_optimum(
         }
     }
     let point = model.point().unwrap_or_else(|_| model.rule.weights.clone());
-    let certified = certify(spec, &model.about.domain, point, &mut Learned::new(rows, seed, share))?;
+    let certified = certify(spec, &model.about.domain, point, map, &mut Learned::new(rows, seed, share))?;
     about.gap = Some(certified.gap).filter(|g| g.is_finite());
     about.against = certified.against.clone();
     model.about.optimum = Some(about);
@@ -140,7 +138,7 @@ fn no_errors(d: usize, rows: u64, matrix: usize) -> String {
 }
 
 /// How it ended, in words.
-fn words(end: &End, schema: &Schema, outputs: usize, l2: f64) -> String {
+fn words(end: &End, model: &Model, outputs: usize, l2: f64) -> String {
     match end {
         End::Converged => "converged".into(),
         End::Exhausted => "converged as far as rounding allows".into(),
@@ -150,8 +148,11 @@ fn words(end: &End, schema: &Schema, outputs: usize, l2: f64) -> String {
         End::NotConvex { direction, curvature } => {
             let mut largest: Vec<usize> = (0..direction.len()).collect();
             largest.sort_by(|i, j| direction[*j].abs().total_cmp(&direction[*i].abs()));
-            let names: Vec<String> =
-                largest.iter().take(3).map(|&i| format!("{:+.2}·{}", direction[i], schema.name(i / outputs.max(1)))).collect();
+            let names: Vec<String> = largest
+                .iter()
+                .take(3)
+                .map(|&i| format!("{:+.2}·{}", direction[i], model.feature_name(i / outputs.max(1))))
+                .collect();
             format!(
                 "the sum is not convex: along {} its mean curves down by {}; an L2 term above {} repairs that",
                 names.join(" "),
@@ -183,11 +184,15 @@ fn compare(schema: &Schema, rows: &mut dyn Again, options: &FitOptions, how: &Op
     let one = fitted.model;
     let spec = one.about.loss.clone();
     let mut start = one.point().unwrap_or_else(|_| one.rule.weights.clone());
-    start.resize(d, 0.0);
+    let map = one.rule.map.clone();
+    if map.is_none() {
+        start.resize(d, 0.0);
+    }
     let mut others = Others { rows: &mut *rows, held: &held };
-    let mut passes = RowPasses::new(&spec, &mut others, how.threads);
+    let mut mapped = OnMap::new(&mut others, map.clone());
+    let mut passes = RowPasses::new(&spec, &mut mapped, how.threads);
     let solved = solve(&mut passes, fitted.recipe.domain()?.as_ref(), spec.l2, start, &how.newton(false))?;
-    let best = Rule::plain(solved.expansion.at, solved.expansion.outputs);
+    let best = Rule { map, ..Rule::plain(solved.expansion.at, solved.expansion.outputs) };
     let loss = spec.of_scores()?;
     let (mut sums, mut scores) = ([0.0; 2], vec![0.0; best.outputs]);
     let mut weight = 0.0;

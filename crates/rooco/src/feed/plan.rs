@@ -17,6 +17,7 @@ use crate::point::Outputs;
 use crate::replay::Keep;
 use crate::row::{Features, Row};
 use crate::rows::Rows;
+use crate::rule::Rule;
 
 /// Up to this many coordinates the curvature of the first rows is looked at as a matrix.
 const SMALL: usize = 200;
@@ -41,6 +42,11 @@ impl Plan {
     /// Decides. `first` are the first rows, which will be learned from afterwards like any other.
     pub fn new(recipe: &Recipe, first: &Rows) -> Result<Self> {
         let mut recipe = recipe.clone();
+        if !recipe.map.monotone.is_empty() && !(recipe.algorithm.is_default() && recipe.domain == "none") {
+            let what =
+                "a column is kept monotone after the pass, which no theorem and no domain allows: only with the default learner";
+            return Err(Error::Combination(what.into()));
+        }
         let map = map(&recipe, first)?.map(Arc::new);
         if recipe.maps() == Kind::Auto {
             let mut learner = Experts::new(&recipe.loss, map)?;
@@ -164,6 +170,16 @@ impl Recipe {
             c.into_iter().flat_map(|c| (a.bounds)(&c, &s)).map(move |g| (a, g)).collect::<Vec<_>>()
         });
         Ok(bounds.min_by(|(_, a), (_, b)| better(a, b)))
+    }
+}
+
+impl Plan {
+    /// A rule, kept monotone where that was asked for.
+    pub fn monotone(&self, mut rule: Rule) -> Result<Rule> {
+        for &(coordinate, sign) in &self.recipe.map.monotone {
+            rule.make_monotone(coordinate as usize, sign.into())?;
+        }
+        Ok(rule)
     }
 }
 

@@ -7,7 +7,7 @@ const ROUND: f32 = 12_582_912.0;
 
 /// eˣ for |x| ≤ 87, to 2e-7; below that a number near 1e-38.
 #[inline(always)]
-pub(super) fn exp(x: Four) -> Four {
+fn exp(x: Four) -> Four {
     let x = x.max(Four::splat(-87.0)).min(Four::splat(87.0));
     let shifted = x * std::f32::consts::LOG2_E + ROUND;
     let n = shifted - ROUND;
@@ -48,28 +48,41 @@ fn logistic_of_margins(m: Four) -> (Four, Four) {
 
 /// Logistic loss ln(1 + e^(-yp)) and its slope at four predictions, y = ±1.
 #[inline(always)]
-pub(super) fn logistic_of_four(p: Four, y: f32) -> (Four, Four) {
+fn logistic_of_four(p: Four, y: f32) -> (Four, Four) {
     let (value, slope) = logistic_of_margins(p * y);
     (value, slope * y)
 }
 
-/// The same at eight predictions.
+/// The same at eight predictions, the first and the last four.
 #[inline(always)]
-pub(super) fn logistic(p: &[f64; 8], y: f64) -> ([f64; 8], [f64; 8]) {
-    let (mut value, mut slope) = ([0.0; 8], [0.0; 8]);
-    for half in [0, 4] {
-        let (v, s) = logistic_of_four(Four::new(std::array::from_fn(|k| p[half + k] as f32)), y as f32);
-        let (v, s) = (v.array(), s.array());
-        for k in 0..4 {
-            (value[half + k], slope[half + k]) = (v[k] as f64, s[k] as f64);
-        }
-    }
-    (value, slope)
+pub fn logistic(p: &[[f32; 4]; 2], y: f32) -> ([[f32; 4]; 2], [[f32; 4]; 2]) {
+    let ((v, s), (v2, s2)) = (logistic_of_four(p[0].into(), y), logistic_of_four(p[1].into(), y));
+    ([v.array(), v2.array()], [s.array(), s2.array()])
+}
+
+/// The same at one.
+#[inline(always)]
+pub fn logistic_of_one(p: f64, y: f32) -> (f64, f64) {
+    let (value, slope) = logistic_of_four(Four::splat(p as f32), y);
+    (value.array()[0] as f64, slope.array()[0] as f64)
+}
+
+/// e^(-x) of nine numbers, 0 for those beyond 69: denormal numbers are slow. And their sum.
+#[inline(always)]
+pub fn exp_of_minus(x: &[f32; 9]) -> ([f32; 9], f32) {
+    let share = |x: Four| exp(Four::splat(0.0) - x).where_less(x, Four::splat(69.0), Four::splat(0.0));
+    let (four, rest) = x.as_chunks::<4>();
+    let (a, b) = (share(four[0].into()), share(four[1].into()));
+    let last = share(Four::splat(rest[0])).array()[0];
+    let mut out = [last; 9];
+    out[..4].copy_from_slice(&a.array());
+    out[4..8].copy_from_slice(&b.array());
+    (out, (a + b).sum() + last)
 }
 
 /// eˣ of every number, in place.
 #[inline]
-pub(super) fn exp_all(numbers: &mut [f32]) {
+pub fn exp_all(numbers: &mut [f32]) {
     let (fours, rest) = numbers.as_chunks_mut::<4>();
     fours.iter_mut().for_each(|x| *x = exp(Four::new(*x)).array());
     rest.iter_mut().for_each(|x| *x = exp(Four::splat(*x)).array()[0]);
@@ -93,12 +106,12 @@ mod tests {
         }
         for p in [-80.0, -3.0, -0.1, -1e-30, 0.0, 1e-30, 1e-40, 0.1, 2.0, 30.0, 300.0] {
             for y in [-1.0, 1.0] {
-                let (value, slope) = logistic(&[p; 8], y);
+                let (value, slope) = logistic_of_one(p, y as f32);
                 let m: f64 = y * p;
                 let exact = (-m).max(0.0) + (-m.abs()).exp().ln_1p();
-                assert!((value[3] - exact).abs() <= 5e-7 * exact + 1e-37, "{p} {y}");
+                assert!((value - exact).abs() <= 5e-7 * exact + 1e-37, "{p} {y}");
                 let exact = -y / (1.0 + m.exp());
-                assert!((slope[3] - exact).abs() <= 5e-7 * exact.abs() + 1e-37, "{p} {y}: {} {exact}", slope[3]);
+                assert!((slope - exact).abs() <= 5e-7 * exact.abs() + 1e-37, "{p} {y}: {} {exact}", slope);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The four step sizes, and how the grid of them moves up.
 
-use super::LANES;
-use super::saved::exactly;
+use super::super::LANES;
+use super::super::saved::array;
 use crate::error::Result;
 use crate::state::State;
 
@@ -13,7 +13,7 @@ const THRESHOLD: f32 = 0.5;
 
 /// η of each lane. A lane keeps its number when its step changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Grid {
+pub struct Grid {
     pub eta: [f32; LANES],
     /// The next round in which the grid may move: 512, 1024, ...
     pub next: u64,
@@ -29,13 +29,11 @@ impl Default for Grid {
 impl Grid {
     pub fn save(&self, s: &mut State) {
         s.put_f32("grid.eta", self.eta);
-        s.put_u64("grid.next", [self.next]);
+        s.put_count("grid.next", self.next);
     }
 
     pub fn load(s: &State) -> Result<Self> {
-        let mut eta = [0.0; LANES];
-        eta.copy_from_slice(exactly("grid.eta", s.f32("grid.eta")?, LANES)?);
-        Ok(Grid { eta, next: s.count("grid.next")? })
+        Ok(Grid { eta: array("grid.eta", s.f32("grid.eta")?)?, next: s.count("grid.next")? })
     }
 
     /// Heavy-tailed, collinear columns want larger steps than the grid has. If the largest step has won by round t, the

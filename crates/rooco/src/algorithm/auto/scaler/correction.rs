@@ -1,7 +1,5 @@
 //! Least squares when the features themselves are wrong in a known way.
 
-use super::AutoLoss;
-use super::loss::Eight;
 use crate::error::Result;
 use crate::loss::{ErrorsInVariables, Interval, MissingAtRandom, Noise, Pointwise, Squared};
 use crate::row::Features;
@@ -38,18 +36,12 @@ impl CorrectedFeatures {
     }
 
     /// How far a value of feature i may go if v may go as far as `limit`.
-    pub(super) fn limit(&self, i: usize, limit: f64) -> f64 {
+    pub fn limit(&self, i: usize, limit: f64) -> f64 {
         if self.kind == Kind::Missing { limit * (1.0 - self.number(i)) } else { limit }
     }
 
     /// Σd·w² of a row with these v and of a rule that clamps them: noise costs on all features, whichever the row has.
-    pub(super) fn cost(
-        &self,
-        v: Features<'_>,
-        features: usize,
-        weight: impl Fn(usize) -> f64,
-        limit: impl Fn(usize) -> f64,
-    ) -> f64 {
+    pub fn cost(&self, v: Features<'_>, features: usize, weight: impl Fn(usize) -> f64, limit: impl Fn(usize) -> f64) -> f64 {
         match self.kind {
             Kind::Noise => self.numbers.iter().take(features).enumerate().map(|(i, d)| d * weight(i).powi(2)).sum(),
             Kind::Missing => {
@@ -64,7 +56,7 @@ impl CorrectedFeatures {
     }
 
     /// v of a row, in `place` if it is not x itself.
-    pub(super) fn values<'a>(&self, x: Features<'a>, place: &'a mut (Vec<u32>, Vec<f64>)) -> Features<'a> {
+    pub fn values<'a>(&self, x: Features<'a>, place: &'a mut (Vec<u32>, Vec<f64>)) -> Features<'a> {
         if self.kind == Kind::Noise {
             return x;
         }
@@ -79,7 +71,7 @@ impl CorrectedFeatures {
     }
 
     /// d of feature i with value v, both in units of the feature; `per_unit` is 1/unit, `rounds` the rows since the last visit.
-    pub(super) fn curve(&self, i: usize, v: f32, per_unit: f64, rounds: f64) -> f32 {
+    pub fn curve(&self, i: usize, v: f32, per_unit: f64, rounds: f64) -> f32 {
         let number = self.number(i);
         match self.kind {
             Kind::Noise => (number * per_unit * per_unit * rounds).min(1e30) as f32,
@@ -90,7 +82,7 @@ impl CorrectedFeatures {
 
 impl CorrectedFeatures {
     /// Every (i, d_i) that is not 0 in a row with these values v, none of the features beyond `features`.
-    pub(super) fn curves(&self, v: Features<'_>, features: usize, out: &mut Vec<(usize, f64)>) {
+    pub fn curves(&self, v: Features<'_>, features: usize, out: &mut Vec<(usize, f64)>) {
         out.clear();
         match self.kind {
             Kind::Noise => out.extend(self.numbers.iter().copied().enumerate().take(features).filter(|(_, d)| *d > 0.0)),
@@ -109,25 +101,13 @@ impl Pointwise for CorrectedFeatures {
     fn curvature(&self, p: Interval, y: f64) -> (f64, f64) {
         Squared.curvature(p, y)
     }
+    fn is_quadratic(&self) -> bool {
+        true
+    }
     fn name(&self) -> String {
         match self.kind {
             Kind::Noise => "squared, errors in variables".into(),
             Kind::Missing => "squared, missing at random".into(),
         }
-    }
-}
-
-impl AutoLoss for CorrectedFeatures {
-    fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
-        Squared.eight(p, y)
-    }
-    fn is_regression(&self) -> bool {
-        true
-    }
-    fn is_composite(&self) -> bool {
-        true
-    }
-    fn correction(&self) -> Option<&CorrectedFeatures> {
-        Some(self)
     }
 }

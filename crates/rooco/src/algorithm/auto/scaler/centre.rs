@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use super::saved::exactly;
+use super::super::saved::exactly;
 use crate::error::Result;
 use crate::row::Features;
 use crate::state::State;
@@ -23,7 +23,7 @@ const DENSE: f64 = 0.9;
 
 /// Central moments of a column, the zeros among its values included.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Moments {
+pub struct Moments {
     /// Rows in which it was not 0.
     pub present: f64,
     pub mean: f64,
@@ -48,7 +48,7 @@ impl Moments {
 
 /// A column gets another centre.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Move {
+pub struct Move {
     pub feature: usize,
     /// By how much a grows.
     pub by: f64,
@@ -60,7 +60,7 @@ pub(super) struct Move {
 
 /// All columns that get another centre, and the column that takes the difference.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Moves {
+pub struct Moves {
     pub constant: usize,
     pub moves: Vec<Move>,
     /// Rows that the moments are of.
@@ -69,7 +69,7 @@ pub(super) struct Moves {
 
 /// The centres.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Centre {
+pub struct Centre {
     /// k and its value.
     pub constant: Option<(usize, f64)>,
     /// (i, a_i), by i.
@@ -218,29 +218,40 @@ impl Centre {
     }
 
     pub fn save(&self, s: &mut State) {
-        s.put_u64("centre.counts", [self.rows, self.next]);
-        s.put_f64("centre.constant", self.constant.map_or(Vec::new(), |(i, v)| vec![i as f64, v]));
+        s.put_count("centre.rows", self.rows);
+        s.put_count("centre.next", self.next);
+        if let Some((i, value)) = self.constant {
+            s.put_count("centre.constant", i as u64);
+            s.put_number("centre.constant.value", value);
+        }
         s.put_u32("centre.features", self.a.iter().map(|a| a.0).collect::<Vec<_>>());
         s.put_f64("centre.a", self.a.iter().map(|a| a.1).collect::<Vec<_>>());
         s.put_u32("centre.watched", self.watched.keys().copied().collect::<Vec<_>>());
-        let moments = self.watched.values().flat_map(|m| [m.present, m.mean, m.m[0], m.m[1], m.m[2]]);
-        s.put_f64("centre.moments", moments.collect::<Vec<_>>());
+        let all = |of: fn(&Moments) -> f64| self.watched.values().map(of).collect::<Vec<f64>>();
+        s.put_f64("centre.watched.present", all(|m| m.present));
+        s.put_f64("centre.watched.mean", all(|m| m.mean));
+        s.put_f64("centre.watched.second", all(|m| m.m[0]));
+        s.put_f64("centre.watched.third", all(|m| m.m[1]));
+        s.put_f64("centre.watched.fourth", all(|m| m.m[2]));
     }
 
     pub fn load(s: &State) -> Result<Self> {
-        let counts = exactly("centre.counts", s.u64("centre.counts")?, 2)?;
-        let constant = s.f64("centre.constant")?;
         let features = s.u32("centre.features")?;
         let a = exactly("centre.a", s.f64("centre.a")?, features.len())?;
         let watched = s.u32("centre.watched")?;
-        let moments = exactly("centre.moments", s.f64("centre.moments")?, 5 * watched.len())?;
-        let moments = moments.chunks_exact(5).map(|m| Moments { present: m[0], mean: m[1], m: [m[2], m[3], m[4]] });
+        let part = |name: &str| exactly(name, s.f64(name)?, watched.len());
+        let (present, mean) = (part("centre.watched.present")?, part("centre.watched.mean")?);
+        let m = [part("centre.watched.second")?, part("centre.watched.third")?, part("centre.watched.fourth")?];
+        let moments = |k: usize| Moments { present: present[k], mean: mean[k], m: m.map(|m| m[k]) };
+        let constant = s
+            .has("centre.constant")
+            .then(|| -> Result<(usize, f64)> { Ok((s.count("centre.constant")? as usize, s.number("centre.constant.value")?)) });
         Ok(Centre {
-            constant: if let &[i, v] = constant { Some((i as usize, v)) } else { None },
+            constant: constant.transpose()?,
             a: features.iter().copied().zip(a.iter().copied()).collect(),
-            watched: watched.iter().copied().zip(moments).collect(),
-            rows: counts[0],
-            next: counts[1],
+            watched: watched.iter().enumerate().map(|(k, &i)| (i, moments(k))).collect(),
+            rows: s.count("centre.rows")?,
+            next: s.count("centre.next")?,
         })
     }
 }

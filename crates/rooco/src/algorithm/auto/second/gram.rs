@@ -1,6 +1,6 @@
 //! Σ c·xxᵀ of a stream, and the linear algebra on such matrices.
 
-use super::saved::exactly;
+use super::super::saved::exactly;
 use crate::error::Result;
 use crate::kernel::{self, AT_A_TIME};
 use crate::row::Features;
@@ -10,14 +10,14 @@ use crate::state::State;
 const TOGETHER: usize = 8;
 
 /// d, rounded up so that vector code has no remainders.
-pub(super) fn width(d: usize) -> usize {
+pub fn width(d: usize) -> usize {
     d.next_multiple_of(AT_A_TIME)
 }
 
 /// Σ c·xxᵀ. Nobody needs it between two solutions, so rows wait and are added eight at a time: the matrix is then read and written
 /// once instead of eight times.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Gram {
+pub struct Gram {
     pub d: usize,
     /// The matrix, row by row, `width(d)` numbers each; the part above the diagonal and on it counts.
     pub a: Vec<f64>,
@@ -84,6 +84,26 @@ impl Gram {
         }
     }
 
+    /// A += c·(H ⊗ xxᵀ), H the K×K second derivatives of a loss of K scores: score p of feature i is coordinate i·K + p.
+    pub fn add_blocks(&mut self, x: Features<'_>, c: f64, h: &[f64], k: usize) {
+        let width = width(self.d);
+        let mut row_of_h = vec![0.0; k];
+        for (at, (i, v)) in x.iter().enumerate() {
+            for p in 0..k {
+                row_of_h.iter_mut().zip(&h[p * k..]).for_each(|(out, h)| *out = c * v * h);
+                let row = &mut self.a[(i * k + p) * width..][..width];
+                for (j, u) in x.iter().skip(at) {
+                    row[j * k..(j + 1) * k].iter_mut().zip(&row_of_h).for_each(|(a, h)| *a += h * u);
+                }
+            }
+        }
+    }
+
+    /// A_ii += c.
+    pub fn add_to_diagonal(&mut self, i: usize, c: f64) {
+        self.a[i * width(self.d) + i] += c;
+    }
+
     /// Other rows wait.
     fn add_later(&mut self, x: Features<'_>, c: f64) {
         let (start, width) = (self.waiting_x.len(), width(self.d));
@@ -147,7 +167,7 @@ impl Gram {
 const SMALLEST_PIVOT: f64 = 1e-10;
 
 /// Cholesky: the U with UᵀU = M, in place, M given by its part above the diagonal and on it. False if M is not positive definite.
-pub(super) fn factor(m: &mut [f64], d: usize) -> bool {
+pub fn factor(m: &mut [f64], d: usize) -> bool {
     let width = width(d);
     for i in 0..d {
         let (done, rest) = m.split_at_mut(i * width);
@@ -174,7 +194,7 @@ pub(super) fn factor(m: &mut [f64], d: usize) -> bool {
 }
 
 /// x becomes the solution y of Uᵀy = x: ‖y‖² is the square of x in the norm of M⁻¹.
-pub(super) fn forth(u: &[f64], x: &mut [f64]) {
+pub fn forth(u: &[f64], x: &mut [f64]) {
     let (d, width) = (x.len(), width(x.len()));
     for i in 0..d {
         x[i] /= u[i * width + i];
@@ -184,7 +204,7 @@ pub(super) fn forth(u: &[f64], x: &mut [f64]) {
 }
 
 /// x becomes the solution y of Uy = x.
-pub(super) fn back(u: &[f64], x: &mut [f64]) {
+pub fn back(u: &[f64], x: &mut [f64]) {
     let (d, width) = (x.len(), width(x.len()));
     for i in (0..d).rev() {
         let known = kernel::dot(&u[i * width + i + 1..i * width + d], &x[i + 1..]);
@@ -194,7 +214,7 @@ pub(super) fn back(u: &[f64], x: &mut [f64]) {
 
 /// The features on which A is at least `share` of B, found one by one: both are eliminated side by side, and the next pivot is the feature
 /// where A keeps most of B. A and B are given above the diagonal and on it.
-pub(super) fn trusted(a: &[f64], b: &[f64], d: usize, share: f64) -> Vec<usize> {
+pub fn trusted(a: &[f64], b: &[f64], d: usize, share: f64) -> Vec<usize> {
     let width = width(d);
     let full = |m: &[f64]| -> Vec<f64> {
         let mut full = vec![0.0; d * width];

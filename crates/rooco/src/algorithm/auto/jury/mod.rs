@@ -1,10 +1,16 @@
-//! The candidates' scores and the weights p of their average.
+//! The fourth stage: what the candidates have paid, and the weights p of their average. `brake.rs` looks for blocks of negative rows, `holdout.rs` says which
+//! rows are scored.
+
+mod brake;
+mod holdout;
+
+pub use brake::Brake;
+pub use holdout::{Role, fold, hash, holds, is_held_out, many_features};
 
 use super::CANDIDATES;
-use super::four::Four;
 use super::part::{Off, Part};
-use super::saved::exactly;
-use super::vector::exp;
+use super::saved::array;
+use super::simd::exp_of_minus;
 use crate::error::Result;
 use crate::state::State;
 
@@ -28,7 +34,7 @@ const REST: f64 = 2.0;
 
 /// The second-order candidate among the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Last {
+pub enum Last {
     /// There is none.
     Absent,
     /// There is one, but too little net weight for it: it is not played.
@@ -41,7 +47,7 @@ pub(super) enum Last {
 
 /// What kind of stream is scored.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stream {
+pub struct Stream {
     /// A negative weight has been seen.
     pub signed: bool,
     /// The loss has a scale of its own.
@@ -52,7 +58,7 @@ pub(super) struct Stream {
 }
 
 /// What one row says about the candidates.
-pub(super) struct RowLosses {
+pub struct RowLosses {
     /// φ at each candidate's prediction; of a composite row the signed sum of its parts.
     pub value: [f64; CANDIDATES],
     /// The sum of the absolute parts: differs from `value` for composite rows only.
@@ -71,7 +77,7 @@ impl RowLosses {
 
 /// Discounted progressive losses and the exponential weights made of them.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Scores {
+pub struct Jury {
     /// C: Σ s·loss, the old rows discounted.
     pub signed: [f64; CANDIDATES],
     /// A: Σ|s|·|loss|. Kept once there has been a negative part; until then it is C.
@@ -92,13 +98,14 @@ pub(super) struct Scores {
     pub rest: bool,
     /// A block of negative rows has been seen: see `brake.rs`.
     pub ordered: bool,
+    pub brake: Brake,
     /// p: the share of each candidate in the played point.
     pub p: [f32; CANDIDATES],
 }
 
-impl Scores {
+impl Jury {
     pub fn new(last: Last) -> Self {
-        let mut scores = Scores {
+        let mut jury = Jury {
             signed: [0.0; CANDIDATES],
             absolute: [0.0; CANDIDATES],
             kept_apart: false,
@@ -109,11 +116,12 @@ impl Scores {
             apart: [0.0; CANDIDATES - 1],
             rest: false,
             ordered: false,
+            brake: Brake::default(),
             p: [0.0; CANDIDATES],
         };
-        let members = scores.members();
-        scores.p[..members].fill(1.0 / members as f32);
-        scores
+        let members = jury.members();
+        jury.p[..members].fill(1.0 / members as f32);
+        jury
     }
 
     fn members(&self) -> usize {
@@ -125,6 +133,24 @@ impl Scores {
         matches!(self.last, Last::In | Last::Clear)
     }
 
+    /// There is no second-order candidate any more.
+    pub fn without_last(&mut self, stream: Stream) {
+        let (fresh, lanes) = (self.n == 0, self.lane_shares());
+        self.last = Last::Absent;
+        if fresh {
+            *self = Jury::new(Last::Absent);
+        } else {
+            self.p = std::array::from_fn(|j| lanes.get(j).copied().unwrap_or(0.0));
+            self.reweigh(stream);
+        }
+    }
+
+    /// A block of negative rows has been seen.
+    pub fn order(&mut self, stream: Stream) {
+        self.ordered = true;
+        self.reweigh(stream);
+    }
+
     /// The best of the lanes and their averages, by signed score among those that pass the guard.
     fn best_lane(&self) -> usize {
         let absolute = self.absolute();
@@ -134,25 +160,35 @@ impl Scores {
     }
 
     pub fn save(&self, s: &mut State) {
-        s.put_f64("score.signed", self.signed);
-        s.put_f64("score.absolute", *self.absolute());
-        s.put_f64("score.apart", self.apart);
-        s.put_f64("score.weights", [self.weight, self.weight_squared]);
-        s.put_f32("score.p", self.p);
-        s.put_u64("score.counts", [self.n, self.kept_apart as u64, self.last as u64, self.ordered as u64, self.rest as u64]);
+        s.put_f64("jury.signed", self.signed);
+        s.put_f64("jury.absolute", *self.absolute());
+        s.put_f64("jury.apart", self.apart);
+        s.put_f32("jury.shares", self.p);
+        s.put_number("jury.weight", self.weight);
+        s.put_number("jury.weight_squared", self.weight_squared);
+        s.put_count("jury.scored", self.n);
+        s.put_count("jury.last", self.last as u64);
+        s.put_count("jury.kept_apart", self.kept_apart as u64);
+        s.put_count("jury.ordered", self.ordered as u64);
+        s.put_count("jury.rest", self.rest as u64);
+        self.brake.save(s);
     }
 
     pub fn load(s: &State) -> Result<Self> {
-        let counts = exactly("score.counts", s.u64("score.counts")?, 5)?;
-        let weights = exactly("score.weights", s.f64("score.weights")?, 2)?;
-        let mut scores = Scores::new([Last::Absent, Last::Waits, Last::In, Last::Clear][counts[2].min(3) as usize]);
-        scores.signed.copy_from_slice(exactly("score.signed", s.f64("score.signed")?, CANDIDATES)?);
-        scores.absolute.copy_from_slice(exactly("score.absolute", s.f64("score.absolute")?, CANDIDATES)?);
-        scores.apart.copy_from_slice(exactly("score.apart", s.f64("score.apart")?, CANDIDATES - 1)?);
-        scores.p.copy_from_slice(exactly("score.p", s.f32("score.p")?, CANDIDATES)?);
-        (scores.weight, scores.weight_squared, scores.n) = (weights[0], weights[1], counts[0]);
-        (scores.kept_apart, scores.ordered, scores.rest) = (counts[1] != 0, counts[3] != 0, counts[4] != 0);
-        Ok(scores)
+        Ok(Jury {
+            signed: array("jury.signed", s.f64("jury.signed")?)?,
+            absolute: array("jury.absolute", s.f64("jury.absolute")?)?,
+            apart: array("jury.apart", s.f64("jury.apart")?)?,
+            p: array("jury.shares", s.f32("jury.shares")?)?,
+            weight: s.number("jury.weight")?,
+            weight_squared: s.number("jury.weight_squared")?,
+            n: s.count("jury.scored")?,
+            last: [Last::Absent, Last::Waits, Last::In, Last::Clear][s.count("jury.last")?.min(3) as usize],
+            kept_apart: s.count("jury.kept_apart")? != 0,
+            ordered: s.count("jury.ordered")? != 0,
+            rest: s.count("jury.rest")? != 0,
+            brake: Brake::load(s)?,
+        })
     }
 
     /// Lane `to` has become a copy of lane `from`.
@@ -274,18 +310,14 @@ impl Scores {
             }
         }
         let lowest = self.smallest(&played);
-        // Shares below e^-69 = 1e-30 are 0: denormal numbers are slow, and most candidates are far behind most of the time.
-        let share = |behind: Four| exp(Four::splat(0.0) - behind).where_less(behind, Four::splat(69.0), Four::splat(0.0));
-        let behind = played.map(|c| (rate * (c - lowest)) as f32);
-        let (first, rest) = behind.as_chunks::<4>();
-        let (a, b) = (share(first[0].into()), share(first[1].into()));
-        let last = if self.last_is_in() { share(Four::splat(rest[0])).array()[0] } else { 0.0 };
-        let total = (a + b).sum() + last;
+        // Most candidates are far behind most of the time.
+        let mut behind = played.map(|c| (rate * (c - lowest)) as f32);
+        if !self.last_is_in() {
+            behind[CANDIDATES - 1] = f32::INFINITY;
+        }
+        let (shares, total) = exp_of_minus(&behind);
         if total > 0.0 && total.is_finite() {
-            let (a, b) = ((a / total).array(), (b / total).array());
-            self.p[..4].copy_from_slice(&a);
-            self.p[4..8].copy_from_slice(&b);
-            self.p[8] = last / total;
+            self.p = shares.map(|p| p / total);
             if self.last_is_in() && !signed && self.n >= ALONE_FROM && played[8] <= lowest + ALONE * best {
                 self.play_alone(CANDIDATES - 1);
                 self.rest = self.last_is_clearly_better();
@@ -341,28 +373,28 @@ mod tests {
     #[test]
     fn a_candidate_that_loses_more_is_left_at_the_stated_rate() {
         let stream = Stream { signed: false, regression: false, quadratic: false, off: Off::default() };
-        let mut scores = Scores::new(Last::Absent);
+        let mut jury = Jury::new(Last::Absent);
         let mut value = [1.0; CANDIDATES];
         value[2] = 1.02;
         for _ in 0..1000 {
-            scores.add(&RowLosses { value, size: value }, 1.0, stream);
+            jury.add(&RowLosses { value, size: value }, 1.0, stream);
         }
         // Linear discounts: 1000 rows count as 500. The rate is RATE a unit of loss.
         let expected = (-0.1f64 * 0.02 * 500.0).exp();
-        assert!(((scores.p[2] / scores.p[0]) as f64 / expected - 1.0).abs() < 0.01, "{:?}", scores.p);
+        assert!(((jury.p[2] / jury.p[0]) as f64 / expected - 1.0).abs() < 0.01, "{:?}", jury.p);
     }
 
     #[test]
     fn the_second_order_candidate_is_vetoed_by_a_clearly_worse_score_only() {
         let stream = Stream { signed: true, regression: false, quadratic: false, off: Off::default() };
         for (last, alone) in [(1.0, true), (1.001, true), (1.5, false)] {
-            let mut scores = Scores::new(Last::Clear);
+            let mut jury = Jury::new(Last::Clear);
             for t in 0..400 {
                 let mut value = [1.0 + 0.1 * (t % 2) as f64; CANDIDATES];
                 value[8] = last + if t % 3 == 0 { 0.1 } else { 0.0 };
-                scores.add(&RowLosses { value, size: value }, 1.0, stream);
+                jury.add(&RowLosses { value, size: value }, 1.0, stream);
             }
-            assert_eq!(scores.p[8] == 1.0, alone, "{last}: {:?}", scores.p);
+            assert_eq!(jury.p[8] == 1.0, alone, "{last}: {:?}", jury.p);
         }
     }
 }

@@ -21,17 +21,22 @@ const ONE_IN: u64 = 8;
 const FEATURES_FACTOR: u64 = 8;
 
 /// Is scoring confined to held-out rows in this round? Only while the features are many.
-pub(super) fn holds(t: u64, features_seen: u64) -> bool {
-    t >= FROM_ROUND && FEATURES_FACTOR * features_seen > t
+pub fn holds(t: u64, features_seen: u64) -> bool {
+    t >= FROM_ROUND && many_features(t, features_seen)
+}
+
+/// Are there so many features that rows are memorised?
+pub fn many_features(t: u64, features_seen: u64) -> bool {
+    FEATURES_FACTOR * features_seen > t
 }
 
 /// Is this x held out?
-pub(super) fn is_held_out(x: Features<'_>) -> bool {
+pub fn is_held_out(x: Features<'_>) -> bool {
     hash(x).is_multiple_of(ONE_IN)
 }
 
 /// One of so many folds that all rows of this x fall in. Independent of [`is_held_out`].
-pub(super) fn fold(x: Features<'_>, folds: usize) -> usize {
+pub fn fold(x: Features<'_>, folds: usize) -> usize {
     // Quicker than `hash`: every signed row pays for it.
     let pairs = x.iter().filter(|&(_, v)| v != 0.0);
     let sum = pairs.fold(0u64, |sum, (i, v)| {
@@ -42,7 +47,7 @@ pub(super) fn fold(x: Features<'_>, folds: usize) -> usize {
 }
 
 /// A hash of the set of (index, value) pairs: their order, y and the weight do not matter.
-fn hash(x: Features<'_>) -> u64 {
+pub fn hash(x: Features<'_>) -> u64 {
     let pairs = x.iter().filter(|&(_, v)| v != 0.0);
     mix(pairs.fold(0u64, |sum, (i, v)| sum.wrapping_add(mix(i as u64 ^ v.to_bits().rotate_left(20)))))
 }

@@ -1,6 +1,6 @@
 //! Two [`Four`]s at once: the same arithmetic for two features.
 //!
-//! Reason for `unsafe` in this file: [`Wide`] names instructions of AVX, which a processor may lack. Only `wide.rs` chooses it, after asking;
+//! Reason for `unsafe` in this file: [`Wide`] names instructions of AVX, which a processor may lack. Only `best.rs` chooses it, after asking;
 //! everything between is generic, and inlined (no closures: the compiler would not always see through them). [`Twice`] does the same one [`Four`] after the other, to the same bits.
 #![allow(unsafe_code)]
 
@@ -9,7 +9,7 @@ use std::ops::{Add, Div, Mul, Sub};
 use super::four::Four;
 
 /// Arithmetic lane by lane, on four lanes or on twice four.
-pub(super) trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> {
+pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> {
     /// The same number in all lanes.
     fn splat(a: f32) -> Self;
     /// The larger of each pair; the second if they cannot be compared.
@@ -22,7 +22,7 @@ pub(super) trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Out
 }
 
 /// Twice four lanes.
-pub(super) trait Pair: Lanes {
+pub trait Pair: Lanes {
     fn of(first: Four, second: Four) -> Self;
     fn parts(self) -> [Four; 2];
     /// [a, a, a, a, b, b, b, b] and [c, c, c, c, d, d, d, d] of (a, b, c, d).
@@ -54,7 +54,7 @@ impl Lanes for Four {
 
 /// One after the other, on any processor.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Twice(Four, Four);
+pub struct Twice(Four, Four);
 
 impl Lanes for Twice {
     #[inline(always)]
@@ -112,14 +112,14 @@ impl Pair for Twice {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(super) use avx::Wide;
+pub use avx::Wide;
 
 #[cfg(target_arch = "x86_64")]
 mod avx {
     use super::{Four, Lanes, Pair};
     use core::arch::x86_64::*;
 
-    /// Instructions of AVX on values. SAFETY: they touch no memory, and `wide.rs` has asked the processor.
+    /// Instructions of AVX on values. SAFETY: they touch no memory, and `best.rs` has asked the processor.
     macro_rules! avx {
         ($e:expr) => {
             unsafe { $e }
@@ -128,7 +128,7 @@ mod avx {
 
     /// Eight lanes of one register.
     #[derive(Clone, Copy, Debug)]
-    pub(in super::super) struct Wide(__m256);
+    pub struct Wide(__m256);
 
     impl Lanes for Wide {
         #[inline(always)]

@@ -3,13 +3,11 @@
 //! Dividing by it makes the result independent of the units of each feature. The fourth moment is the compromise found by
 //! experiment between the maximum, which one outlier ruins, and the root mean square, which lets outliers through.
 
-use super::four::Four;
-
 /// The scale of one feature, in units of a power of two, the size of its first value: the f32 arithmetic sees values near one
 /// whatever the units of the data, and a power of two changes no digit.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Scale {
+pub struct Scale {
     /// N⁴: the mean fourth power. Kept without the root, so that most questions about a value need none.
     pub fourth: f32,
     /// c: in how many rows the value was not zero (stops at 2²⁴).
@@ -19,9 +17,9 @@ pub(super) struct Scale {
 }
 
 /// Values this much above the unit get a larger unit, so that their fourth powers stay far from the end of f32.
-pub(super) const UNIT_RANGE: f64 = 4096.0;
+pub const UNIT_RANGE: f64 = 4096.0;
 /// Beside a value 2³⁰ times as large, what was seen before is invisible.
-pub(super) const INVISIBLE: i32 = 30;
+pub const INVISIBLE: i32 = 30;
 /// N must grow by this factor for the weights to shrink with it; its fourth power.
 const JUMP: f32 = 1.5 * 1.5 * 1.5 * 1.5;
 
@@ -76,24 +74,10 @@ impl Scale {
     }
 
     /// v⁴, 0 for tiny values: their fourth powers would be denormal numbers, which are slow.
-    #[inline(always)]
-    pub fn fourth_powers(v: Four) -> Four {
-        let square = v * v;
-        (square * square).where_less(Four::splat(1e-18), square, Four::splat(0.0))
-    }
-
-    /// The same for one value.
     #[inline]
     pub fn fourth_power(v: f32) -> f32 {
-        Self::fourth_powers(Four::splat(v)).array()[0]
-    }
-
-    /// Positive if [`see`](Self::see) on a value with this fourth power will shrink the weights, or if a prediction would clamp it. That N⁴
-    /// jumps up implies that the value is beyond the limit, v⁴ > N⁴(c+1), so one question is enough. `count` is c+1.
-    #[inline(always)]
-    pub fn excess(fourth: Four, old: Four, count: Four) -> Four {
-        // 1.0001: a little early rather than late, a false alarm costs time only.
-        fourth * 1.0001 - old * count
+        let square = v * v;
+        if square > 1e-18 { square * square } else { 0.0 }
     }
 
     /// Takes in a value and returns the factor that the weights must shrink by: below 1 only if N has jumped up. So the
@@ -105,11 +89,18 @@ impl Scale {
         if self.fourth > JUMP * old && self.count > 1.0 { root(old / self.fourth) } else { 1.0 }
     }
 
-    /// [`excess`](Self::excess) of one value is positive.
+    /// True if [`see`](Self::see) will shrink the weights, or if a prediction would clamp the value. That N⁴ jumps up implies that the value is beyond
+    /// the limit, v⁴ > N⁴(c+1), so one question is enough.
     #[inline]
     pub fn is_surprised_by(&self, v: f32) -> bool {
-        let (fourth, count) = (Four::splat(Self::fourth_power(v)), Four::splat(self.count + 1.0));
-        Self::excess(fourth, Four::splat(self.fourth), count).array()[0] > 0.0
+        // 1.0001: a little early rather than late, a false alarm costs time only.
+        Self::fourth_power(v) * 1.0001 - self.fourth * (self.count + 1.0) > 0.0
+    }
+
+    /// l2 in the units of the weights of this feature, those of the rows being 2^`weight_exponent`.
+    pub fn pull(&self, l2: f64, weight_exponent: i32) -> f32 {
+        let unit = power_of_two((-weight_exponent - 2 * self.exponent()).clamp(-1000, 1000));
+        (l2 * unit).clamp(1e-30, 1e30) as f32
     }
 
     /// N, in units.
@@ -137,13 +128,13 @@ impl Scale {
 
 /// 2^e, for e within the exponents of normal f64 numbers (others are clamped to them).
 #[inline]
-pub(super) fn power_of_two(e: i32) -> f64 {
+pub fn power_of_two(e: i32) -> f64 {
     f64::from_bits(((e.clamp(-1022, 1023) + 1023) as u64) << 52)
 }
 
 /// The e with 2^e ≤ |v| < 2^(e+1), kept within ±1000.
 #[inline]
-pub(super) fn exponent_of(v: f64) -> i32 {
+pub fn exponent_of(v: f64) -> i32 {
     let e = ((v.to_bits() >> 52) & 0x7ff) as i32 - 1023;
     e.clamp(-1000, 1000)
 }

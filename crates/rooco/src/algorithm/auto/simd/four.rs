@@ -6,9 +6,9 @@
 #![allow(unsafe_code)]
 
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) use portable::Four;
+pub use portable::Four;
 #[cfg(target_arch = "x86_64")]
-pub(super) use x86::Four;
+pub use x86::Four;
 
 /// What both versions share.
 macro_rules! shared {
@@ -73,7 +73,7 @@ mod x86 {
     }
 
     #[derive(Clone, Copy, Debug)]
-    pub(in super::super) struct Four(__m128);
+    pub struct Four(__m128);
 
     shared!();
 
@@ -204,7 +204,7 @@ mod portable {
     use std::array::from_fn;
 
     #[derive(Clone, Copy, Debug)]
-    pub(in super::super) struct Four([f32; 4]);
+    pub struct Four([f32; 4]);
 
     shared!();
 

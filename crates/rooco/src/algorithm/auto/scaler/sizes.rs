@@ -2,7 +2,7 @@
 
 /// The range of a row's values.
 #[derive(Clone, Copy)]
-pub(super) struct Sizes {
+pub struct Sizes {
     pub finite: bool,
     /// The smallest and the largest |v|, and 1.
     smallest: f64,

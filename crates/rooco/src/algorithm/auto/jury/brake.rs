@@ -4,7 +4,6 @@
 //! rows of any stretch are balanced by positive ones, unless by chance; so a stretch whose net weight is far below 0 says that the
 //! order is not random. The lanes leave such rows out.
 
-use super::saved::exactly;
 use crate::error::Result;
 use crate::state::State;
 
@@ -17,7 +16,7 @@ const RUN: u64 = 32;
 
 /// Σs and Σs² of the latest rows, the older ones fading.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Brake {
+pub struct Brake {
     pub net: f64,
     pub squared: f64,
     /// Rows seen, and how many negative ones came last in a row.
@@ -27,14 +26,15 @@ pub(super) struct Brake {
 
 impl Brake {
     pub fn save(&self, s: &mut State) {
-        s.put_f64("brake", [self.net, self.squared]);
-        s.put_u64("brake.rows", [self.rows, self.run]);
+        s.put_number("brake.net", self.net);
+        s.put_number("brake.squared", self.squared);
+        s.put_count("brake.rows", self.rows);
+        s.put_count("brake.run", self.run);
     }
 
     pub fn load(s: &State) -> Result<Self> {
-        let sums = exactly("brake", s.f64("brake")?, 2)?;
-        let rows = exactly("brake.rows", s.u64("brake.rows")?, 2)?;
-        Ok(Brake { net: sums[0], squared: sums[1], rows: rows[0], run: rows[1] })
+        let (net, squared) = (s.number("brake.net")?, s.number("brake.squared")?);
+        Ok(Brake { net, squared, rows: s.count("brake.rows")?, run: s.count("brake.run")? })
     }
 
     /// Takes in a weight. True if the row belongs to a block of negative rows.
