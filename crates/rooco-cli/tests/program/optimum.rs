@@ -22,7 +22,7 @@ fn data(rows: usize, two: bool, seed: u64) -> String {
     text
 }
 
-const FIT: [&str; 6] = ["fit", "t.csv", "--target", "y", "--weight", "w"];
+const FIT: [&str; 8] = ["fit", "t.csv", "--target", "y", "--weight", "w", "--features", "linear"];
 
 /// The certificate, the errors and the model: no linear model is better on these rows, whatever the memory and the threads.
 #[test]
