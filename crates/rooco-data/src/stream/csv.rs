@@ -1,19 +1,22 @@
 //! CSV and TSV: a header or none, quoted fields (with doubled quotes and line ends inside), numbers and categories.
 //!
-//! * A column is numeric if all its values in the first rows are numbers (or `true`/`false`, read as 1 and 0), categorical
-//!   otherwise; that is fixed from then on. Without a header columns are called `1`, `2`, ….
+//! * The first rows decide what a column is (`look.rs`): that is fixed from then on. Without a header columns are called `1`, `2`, ….
 //! * Empty fields and `NA`, `N/A`, `NaN`, `null`, `none` (in any case) are missing values.
 //! * The delimiter is a comma (a semicolon, tab or bar if the first line has no comma), a tab for TSV.
 //! * Every file has the header of the first one; the order of the columns may differ.
 
 use super::Tally;
+use super::cell::{Reading, is_missing, number_as};
 use super::columns::{Columns, Found};
+use super::date::{self, DateStyle};
 use super::input::Inputs;
+use super::look::ColumnLook;
 use super::number::{number, whole_number};
 use super::open::ReadOptions;
 use super::rows::Rows;
 use super::schema::{Role, Schema};
 use super::source::{Fault, Read, Source};
+use super::target::Probe;
 use super::text::{Text, shown};
 use rooco::{Error, Result};
 
@@ -25,13 +28,19 @@ pub(crate) struct Csv {
     columns: Columns,
     /// What to do with each field of a record of this file.
     plan: Vec<Plan>,
+    /// All other columns are passed over.
+    only_target: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Plan {
     Skip,
     Number { place: usize, coordinate: u32 },
+    /// A number that is not written in the usual way.
+    Dressed { place: usize, coordinate: u32, reading: Reading },
     Category { place: usize },
+    Date { place: usize, style: DateStyle },
+    Words { place: usize },
     Target { place: usize },
     Weight { place: usize },
 }
@@ -59,16 +68,36 @@ impl Csv {
         }
         let names = names(&records[0], header);
         let rows = &records[usize::from(header)..];
-        let numeric = |k: usize| rows.iter().filter_map(|r| r.get(k)).all(|f| is_missing(f) || plain_number(f).is_some());
-        let found: Vec<Found> = names.iter().enumerate().map(|(k, n)| Found { name: n.clone(), numeric: numeric(k) }).collect();
+        let found: Vec<Found> = match options.schema {
+            // The model says what its columns are.
+            Some(_) => names.iter().map(|n| Found { name: n.clone(), look: ColumnLook::default() }).collect(),
+            None => names.iter().enumerate().map(|(k, n)| Found { name: n.clone(), look: look(rows, k, usize::from(header)) }).collect(),
+        };
         let columns = Columns::new(lines.text.file(), &found, header, options, |target, probe| {
             for label in rows.iter().filter_map(|r| r.get(target)).filter(|l| !is_missing(l)) {
                 probe.text(label);
             }
         })?;
-        let mut csv = Csv { lines, columns, plan: Vec::new() };
+        let mut csv = Csv { lines, columns, plan: Vec::new(), only_target: false };
         csv.start_file(header)?;
         Ok(csv)
+    }
+
+    /// Reads all rows for their labels only.
+    pub fn survey(mut self) -> Result<Probe> {
+        self.columns.survey = Some(Probe::default());
+        self.only_target = true;
+        self.skip_all_but_the_target();
+        let mut rows = Rows::default();
+        loop {
+            rows.clear();
+            match self.read(&mut rows) {
+                Ok(true) => {}
+                Ok(false) => return Ok(self.columns.survey.take().unwrap_or_default()),
+                Err(Fault::Row(_)) => rows.abandon(),
+                Err(Fault::Fatal(error)) => return Err(error),
+            }
+        }
     }
 
     /// Reads the header of a file, if it has one, and finds its columns.
@@ -94,12 +123,24 @@ impl Csv {
                     Role::Target => Plan::Target { place },
                     Role::Weight => Plan::Weight { place },
                     Role::Dropped => Plan::Skip,
-                    Role::Numeric { coordinate, .. } => Plan::Number { place, coordinate: *coordinate },
+                    Role::Numeric { coordinate, .. } => match self.columns.schema.columns[place].reading {
+                        Reading::Plain | Reading::Code => Plan::Number { place, coordinate: *coordinate },
+                        reading => Plan::Dressed { place, coordinate: *coordinate, reading },
+                    },
                     Role::Categorical { .. } => Plan::Category { place },
+                    Role::Date { style, .. } => Plan::Date { place, style: *style },
+                    Role::Words { .. } => Plan::Words { place },
                 },
             })
             .collect();
+        if self.only_target {
+            self.skip_all_but_the_target();
+        }
         Ok(())
+    }
+
+    fn skip_all_but_the_target(&mut self) {
+        self.plan.iter_mut().filter(|p| !matches!(p, Plan::Target { .. })).for_each(|p| *p = Plan::Skip);
     }
 
     /// Stand-in names for the fields of the first row of a file without a header.
@@ -131,6 +172,7 @@ impl Csv {
                 continue;
             }
             let end = memchr::memchr(delimiter, &buf[p..stop]).map_or(stop, |n| p + n);
+            self.columns.line = self.lines.text.line_number();
             if let Err(what) = cell(&mut self.columns, self.plan[k], &buf[p..end], first, out) {
                 return Err(self.lines.text.error(start, p, what));
             }
@@ -153,6 +195,7 @@ impl Csv {
         }
         for (k, field) in self.lines.cells.iter().enumerate() {
             let text = &self.lines.scratch[field.start..field.end];
+            self.columns.line = field.line;
             if let Err(what) = cell(&mut self.columns, self.plan[k], text, first, out) {
                 return Err(self.lines.text.error_at(field.line, field.column, what));
             }
@@ -174,7 +217,8 @@ fn cell(columns: &mut Columns, plan: Plan, field: &[u8], first: usize, out: &mut
     let field = field.trim_ascii();
     let place = match plan {
         Plan::Skip => return Ok(()),
-        Plan::Number { place, .. } | Plan::Category { place } | Plan::Target { place } | Plan::Weight { place } => place,
+        Plan::Number { place, .. } | Plan::Dressed { place, .. } | Plan::Category { place } => place,
+        Plan::Date { place, .. } | Plan::Words { place } | Plan::Target { place } | Plan::Weight { place } => place,
     };
     if is_missing(field) {
         return columns.missing(out, first, place);
@@ -182,24 +226,35 @@ fn cell(columns: &mut Columns, plan: Plan, field: &[u8], first: usize, out: &mut
     match plan {
         Plan::Skip => {}
         Plan::Category { place } => return columns.category(place, field),
+        Plan::Words { place } => return columns.text(place, field),
         Plan::Target { .. } => return columns.label_text(field),
+        Plan::Date { place, style } => match date::parse(field, style) {
+            Some(moment) => return columns.date(out, first, place, moment),
+            None => return columns.odd(out, first, place, field),
+        },
         Plan::Weight { .. } => match whole_number(field) {
             Some(weight) => columns.weight(weight),
             None => return Err(format!("the weight `{}` is not a finite number; repair it or drop the row", shown(field))),
         },
-        Plan::Number { place, coordinate } => match plain_number(field) {
+        Plan::Number { place, coordinate } => match number_as(field, Reading::Plain) {
             Some(value) => columns.number(out, first, place, coordinate, value),
-            None => {
-                return Err(format!(
-                    "`{}` in column `{}` is not a finite number, but the column held numbers in the first rows; \
-                     repair it, drop the column, or say that the column is categorical",
-                    shown(field),
-                    columns.schema.columns[place].name
-                ));
-            }
+            None => return columns.odd(out, first, place, field),
+        },
+        Plan::Dressed { place, coordinate, reading } => match number_as(field, reading) {
+            Some(value) => columns.number(out, first, place, coordinate, value),
+            None => return columns.odd(out, first, place, field),
         },
     }
     Ok(())
+}
+
+/// What the first rows show of a column.
+fn look(rows: &[Vec<Vec<u8>>], column: usize, header: usize) -> ColumnLook {
+    let mut look = ColumnLook::default();
+    for (k, field) in rows.iter().enumerate().filter_map(|(k, r)| Some((k, r.get(column)?))) {
+        look.cell(field, (k + header + 1) as u64);
+    }
+    look
 }
 
 fn names(fields: &[Vec<u8>], header: bool) -> Vec<String> {
@@ -212,19 +267,6 @@ fn names(fields: &[Vec<u8>], header: bool) -> Vec<String> {
 
 fn split(line: &[u8], delimiter: u8) -> Vec<Vec<u8>> {
     line.split(|&b| b == delimiter).map(|f| f.trim_ascii().to_vec()).collect()
-}
-
-fn plain_number(field: &[u8]) -> Option<f64> {
-    whole_number(field).or_else(|| match field.len() {
-        4 if field.eq_ignore_ascii_case(b"true") => Some(1.0),
-        5 if field.eq_ignore_ascii_case(b"false") => Some(0.0),
-        _ => None,
-    })
-}
-
-fn is_missing(field: &[u8]) -> bool {
-    field.is_empty()
-        || (field.len() <= 4 && [&b"na"[..], b"n/a", b"nan", b"null", b"none"].iter().any(|m| field.eq_ignore_ascii_case(m)))
 }
 
 /// Splits text into records.
@@ -415,10 +457,10 @@ impl Source for Csv {
     }
 
     fn tally(&self) -> Tally {
-        Tally { unknown: self.columns.unknown, ..Tally::default() }
+        self.columns.tally()
     }
 
     fn tally_version(&self) -> u64 {
-        self.columns.unknown
+        self.columns.tally_version()
     }
 }

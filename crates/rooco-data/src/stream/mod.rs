@@ -17,10 +17,13 @@ use rooco::Row;
 
 mod ahead;
 mod arrow;
+mod cell;
 mod columns;
 mod csv;
+mod date;
 pub(crate) mod input;
 mod libsvm;
+mod look;
 pub mod memory;
 mod names;
 mod number;
@@ -38,8 +41,11 @@ mod vw;
 pub use ahead::Ahead;
 pub use arrow::{Batches, from_batches};
 pub use input::Input;
-pub use open::{BadRows, Format, Labels, ReadOptions, open};
-pub use schema::{Category, Column, INTERCEPT, Missing, Names, Role, Schema, Stats};
+pub use cell::Reading;
+pub use date::{DatePart, DateStyle};
+pub use look::{ColumnLook, OddValue};
+pub use open::{BadRows, Format, Labels, ReadOptions, Roles, open};
+pub use schema::{Category, Column, INTERCEPT, Missing, Names, Part, Role, Schema, Stats};
 pub use target::{Target, TargetKind};
 
 /// Rows in the order they arrive.
@@ -57,7 +63,7 @@ pub trait Stream: Send {
 
     /// What was left out on the way.
     fn tally(&self) -> &Tally {
-        static NOTHING: Tally = Tally { bad_rows: 0, first_bad: Vec::new(), unknown: 0 };
+        static NOTHING: Tally = Tally { bad_rows: 0, first_bad: Vec::new(), unknown: 0, odd: Vec::new() };
         &NOTHING
     }
 }
@@ -97,6 +103,19 @@ pub struct Tally {
     pub first_bad: Vec<String>,
     /// Values of categories and features that the given schema does not know, and that were ignored.
     pub unknown: u64,
+    /// Values that are not numbers in columns of numbers, and were taken as missing.
+    pub odd: Vec<OddColumn>,
+}
+
+/// Values of a column of numbers that are none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OddColumn {
+    /// The column.
+    pub column: String,
+    /// How many.
+    pub count: u64,
+    /// The first few different ones, with their places.
+    pub first: Vec<OddValue>,
 }
 
 /// A number in its shortest spelling: how a numeric class or category is called in every format.

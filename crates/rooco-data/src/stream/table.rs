@@ -2,11 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use super::cell::{Reading, is_missing, number_as};
 use super::columns::{Columns, Found};
+use super::date::{self, DateStyle};
+use super::look::{ColumnLook, Typed};
 use super::open::ReadOptions;
 use super::rows::Rows;
-use super::schema::{Role, Schema};
+use super::schema::{Missing, Role, Schema};
 use super::source::{Fault, Read, Source};
+use super::target::Probe;
 use super::{Tally, number_text};
 use rooco::{Error, Result};
 
@@ -21,6 +25,8 @@ pub(crate) enum Kind {
     Number,
     Boolean,
     Text,
+    /// Dates and times: microseconds since 1970 as numbers, exact for 285 years either way.
+    Date,
     /// Anything else, described for the message.
     Other(String),
 }
@@ -82,13 +88,17 @@ pub(crate) struct Table<R> {
     rows: usize,
     /// Rows of this file before the block.
     before: u64,
+    /// All other columns are passed over.
+    only_target: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Use {
     Skip,
-    Number { place: usize, coordinate: u32 },
+    Number { place: usize, coordinate: u32, reading: Reading },
     Category { place: usize },
+    Date { place: usize, style: DateStyle },
+    Words { place: usize },
     Target { place: usize },
     Weight { place: usize },
 }
@@ -106,10 +116,15 @@ impl<R: Columnar> Table<R> {
                 break kinds;
             }
         };
-        let found: Vec<Found> = kinds
-            .iter()
-            .map(|(name, kind)| Found { name: name.clone(), numeric: matches!(kind, Kind::Number | Kind::Boolean) })
-            .collect();
+        let mut found: Vec<Found> = Vec::new();
+        for (k, (name, kind)) in kinds.iter().enumerate() {
+            let look = match options.schema {
+                // The model says what its columns are.
+                Some(_) => ColumnLook::default(),
+                None => look_at(&mut reader, kinds.len(), k, kind, options.probe_rows.min(BLOCK))?,
+            };
+            found.push(Found { name: name.clone(), look });
+        }
         let file = reader.file().to_path_buf();
         let mut probed = Ok(());
         let columns = Columns::new(&file, &found, true, options, |target, probe| {
@@ -119,6 +134,7 @@ impl<R: Columnar> Table<R> {
                 Kind::Text => block.text(row).into_iter().for_each(|l| probe.text(l)),
                 Kind::Boolean if block.numbers[row].is_finite() => probe.text(truth(block.numbers[row])),
                 Kind::Number if block.numbers[row].is_finite() => probe.number(block.numbers[row]),
+                Kind::Date if block.numbers[row].is_finite() => probe.text(date::text_of(block.numbers[row] as i64).as_bytes()),
                 _ => {}
             });
             probed = shown.map(|_| ());
@@ -134,6 +150,7 @@ impl<R: Columnar> Table<R> {
             at: 0,
             rows: 0,
             before: 0,
+            only_target: false,
         };
         table.start_file()?;
         Ok(table)
@@ -142,6 +159,23 @@ impl<R: Columnar> Table<R> {
     #[cfg(test)]
     pub fn reader(&self) -> &R {
         &self.reader
+    }
+
+    /// Reads all rows for their labels only.
+    pub fn survey(mut self) -> Result<Probe> {
+        self.columns.survey = Some(Probe::default());
+        self.only_target = true;
+        self.start_file()?;
+        let mut rows = Rows::default();
+        loop {
+            rows.clear();
+            match self.read(&mut rows) {
+                Ok(true) => {}
+                Ok(false) => return Ok(self.columns.survey.take().unwrap_or_default()),
+                Err(Fault::Row(_)) => rows.abandon(),
+                Err(Fault::Fatal(error)) => return Err(error),
+            }
+        }
     }
 
     /// Finds the columns of a file.
@@ -153,12 +187,18 @@ impl<R: Columnar> Table<R> {
         for ((name, kind), place) in kinds.into_iter().zip(places) {
             let what = match place {
                 None => Use::Skip,
+                Some(place) if self.only_target && *self.columns.role(place) != Role::Target => Use::Skip,
                 Some(place) => match self.columns.role(place) {
                     Role::Dropped => Use::Skip,
                     Role::Target => Use::Target { place },
                     Role::Weight => Use::Weight { place },
-                    Role::Numeric { coordinate, .. } => Use::Number { place, coordinate: *coordinate },
+                    Role::Numeric { coordinate, .. } => {
+                        let reading = self.columns.schema.columns[place].reading;
+                        Use::Number { place, coordinate: *coordinate, reading }
+                    }
                     Role::Categorical { .. } => Use::Category { place },
+                    Role::Date { style, .. } => Use::Date { place, style: *style },
+                    Role::Words { .. } => Use::Words { place },
                 },
             };
             let problem = match (&kind, what) {
@@ -166,9 +206,14 @@ impl<R: Columnar> Table<R> {
                 (Kind::Other(kind), _) => {
                     Some(format!("has the type {kind}, which is neither a number nor text; drop it or convert it"))
                 }
-                (Kind::Text, Use::Number { .. } | Use::Weight { .. }) => {
-                    Some("holds text where numbers are expected; convert it".into())
+                (Kind::Text, Use::Weight { .. }) => Some("holds text where numbers are expected; convert it".into()),
+                (Kind::Date, Use::Number { .. } | Use::Weight { .. }) => {
+                    Some("holds dates where numbers are expected; convert it".into())
                 }
+                (Kind::Number | Kind::Boolean, Use::Date { .. }) => {
+                    Some("holds numbers where dates are expected; convert it".into())
+                }
+                (Kind::Number | Kind::Boolean | Kind::Date, Use::Words { .. }) => Some("holds no text; convert it".into()),
                 _ => None,
             };
             if let Some(problem) = problem {
@@ -190,7 +235,16 @@ impl<R: Columnar> Table<R> {
             let (columns, block) = (&mut self.columns, &self.blocks[k]);
             let done = match *what {
                 Use::Skip => Ok(()),
-                Use::Number { place, coordinate } => {
+                Use::Number { place, coordinate, reading } if *kind == Kind::Text => {
+                    cell(columns, block.text(row), out, first, place, |columns, out, text| match number_as(text, reading) {
+                        Some(value) => {
+                            columns.number(out, first, place, coordinate, value);
+                            Ok(())
+                        }
+                        None => columns.odd(out, first, place, text),
+                    })
+                }
+                Use::Number { place, coordinate, .. } => {
                     let value = block.numbers[row];
                     if value.is_finite() {
                         columns.number(out, first, place, coordinate, value);
@@ -199,6 +253,20 @@ impl<R: Columnar> Table<R> {
                         not_finite(columns, out, first, place, value)
                     }
                 }
+                Use::Date { place, style } if *kind == Kind::Text => {
+                    cell(columns, block.text(row), out, first, place, |columns, out, text| match date::parse(text, style) {
+                        Some(moment) => columns.date(out, first, place, moment),
+                        None => columns.odd(out, first, place, text),
+                    })
+                }
+                Use::Date { place, .. } => match block.numbers[row] {
+                    value if value.is_nan() => columns.missing(out, first, place),
+                    value => columns.date(out, first, place, value as i64),
+                },
+                Use::Words { place } => match block.text(row) {
+                    Some(text) => columns.text(place, text),
+                    None => columns.missing(out, first, place),
+                },
                 Use::Category { place } | Use::Target { place } => {
                     let target = matches!(what, Use::Target { .. });
                     match kind {
@@ -208,6 +276,10 @@ impl<R: Columnar> Table<R> {
                             None => columns.missing(out, first, place),
                         },
                         _ if !block.numbers[row].is_finite() => not_finite(columns, out, first, place, block.numbers[row]),
+                        Kind::Date => {
+                            let text = date::text_of(block.numbers[row] as i64);
+                            if target { columns.label_text(text.as_bytes()) } else { columns.category(place, text.as_bytes()) }
+                        }
                         Kind::Boolean if target => columns.label_text(truth(block.numbers[row])),
                         Kind::Boolean => columns.category(place, truth(block.numbers[row])),
                         _ if target => columns.label_number(block.numbers[row]),
@@ -228,6 +300,53 @@ impl<R: Columnar> Table<R> {
         }
         self.columns.finish(out, first);
         Ok(())
+    }
+}
+
+/// A cell of text that is to be something else. Text files have words for missing values; so may the text of typed files.
+fn cell(
+    columns: &mut Columns,
+    text: Option<&[u8]>,
+    out: &mut Rows,
+    first: usize,
+    place: usize,
+    read: impl FnOnce(&mut Columns, &mut Rows, &[u8]) -> std::result::Result<(), String>,
+) -> std::result::Result<(), String> {
+    match text.map(<[u8]>::trim_ascii).filter(|t| !is_missing(t)) {
+        Some(text) => read(columns, out, text),
+        None => columns.missing(out, first, place),
+    }
+}
+
+/// What the first rows show of a column.
+fn look_at<R: Columnar>(reader: &mut R, columns: usize, k: usize, kind: &Kind, rows: usize) -> Result<ColumnLook> {
+    let mut seen = ColumnLook::default();
+    seen.typed = typed(kind);
+    if let Kind::Other(name) = kind {
+        seen.type_name.clone_from(name);
+    }
+    let place = (!matches!(kind, Kind::Other(_))).then_some(k);
+    look(reader, columns, place, rows, |block, row| show(&mut seen, block, kind, row, row as u64 + 1))?;
+    Ok(seen)
+}
+
+fn typed(kind: &Kind) -> Typed {
+    match kind {
+        Kind::Number => Typed::Number,
+        Kind::Boolean => Typed::Boolean,
+        Kind::Text => Typed::Text,
+        Kind::Date => Typed::Date,
+        Kind::Other(_) => Typed::Other,
+    }
+}
+
+/// Shows a cell to what is seen of its column.
+fn show(seen: &mut ColumnLook, block: &Block, kind: &Kind, row: usize, line: u64) {
+    match kind {
+        Kind::Text => seen.cell(block.text(row).unwrap_or(&[]).trim_ascii(), line),
+        Kind::Date => seen.moment(Some(block.numbers[row]).filter(|v| !v.is_nan()).map(|v| v as i64)),
+        Kind::Number | Kind::Boolean => seen.number(block.numbers[row], line),
+        Kind::Other(_) => {}
     }
 }
 
@@ -260,11 +379,13 @@ fn truth(value: f64) -> &'static [u8] {
     if value == 0.0 { b"false" } else { b"true" }
 }
 
-/// NaN is a missing value, as in text files; infinity is an error.
+/// NaN is a missing value, as in text files; infinity is odd in a feature and an error elsewhere.
 #[cold]
 fn not_finite(columns: &mut Columns, out: &mut Rows, first: usize, place: usize, value: f64) -> std::result::Result<(), String> {
     if value.is_nan() {
         columns.missing(out, first, place)
+    } else if matches!(columns.role(place), Role::Numeric { .. }) && columns.schema.missing != Missing::Error {
+        columns.odd(out, first, place, value.to_string().as_bytes())
     } else {
         Err(format!("column `{}` holds {value}; every number must be finite", columns.schema.columns[place].name))
     }
@@ -286,6 +407,7 @@ impl<R: Columnar> Source for Table<R> {
             }
         }
         self.at += 1;
+        self.columns.line = self.before + self.at as u64;
         match self.row(self.at - 1, out) {
             Ok(()) => Ok(true),
             Err((k, what)) => {
@@ -308,10 +430,10 @@ impl<R: Columnar> Source for Table<R> {
     }
 
     fn tally(&self) -> Tally {
-        Tally { unknown: self.columns.unknown, ..Tally::default() }
+        self.columns.tally()
     }
 
     fn tally_version(&self) -> u64 {
-        self.columns.unknown
+        self.columns.tally_version()
     }
 }

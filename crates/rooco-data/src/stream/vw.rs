@@ -55,7 +55,7 @@ impl Vw {
                 } else {
                     Names::Listed(if options.intercept { vec![INTERCEPT.into()] } else { Vec::new() })
                 };
-                let target = first.labels.decide(&options.target_kind).map_err(|what| text.error_at(1, 1, what))?;
+                let target = first.labels.decide(&options.target_kind).map_err(|what| Error::Target { file: text.file().into(), what })?;
                 Schema { intercept: options.intercept, names, target, ..Schema::default() }
             }
         };
