@@ -13,7 +13,7 @@ use rooco_pass::weighted::{Estimated, Judged};
 use serde_json::json;
 
 use super::data::DataArguments;
-use super::predict::open;
+use super::predict::{agrees, open};
 use crate::exit::Outcome;
 use crate::output::{summary, words};
 
@@ -113,7 +113,9 @@ impl Kept {
 
 /// Reads, scores, prints.
 pub fn run(a: Arguments) -> Result<Outcome> {
+    a.data.for_a_model()?;
     let mut model = file::load_model(&a.model)?;
+    agrees(&model, &a.data)?;
     if a.no_clamp {
         model.rule.limits = None;
     }

@@ -139,6 +139,10 @@ pub struct Arguments {
     #[arg(long)]
     pub no_order_test: bool,
 
+    /// Say all that a promise rests on, and what can be done where there is none.
+    #[arg(long)]
+    pub explain: bool,
+
     /// One JSON object a line instead of text; the last has "type":"summary".
     #[arg(long)]
     pub json: bool,
@@ -335,7 +339,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         line["sharper"] = json!(sharper.as_ref().map(|g| json!({"name": g.name, "value": g.value, "statement": g.statement})));
         writeln!(std::io::stdout(), "{line}")?;
     } else {
-        write!(std::io::stdout(), "{}", summary::text(&fitted.model, rows, seconds, a.model.as_deref()))?;
+        write!(std::io::stdout(), "{}", summary::text(&fitted.model, rows, seconds, a.model.as_deref(), a.explain))?;
         if a.shuffle {
             writeln!(std::io::stdout(), "{:<18}shuffled uniformly before learning, by seed {}", "order", a.seed)?;
         }

@@ -7,6 +7,7 @@ mod data;
 pub mod demo;
 pub mod eval;
 pub mod fit;
+pub mod inspect;
 pub mod lab;
 pub mod man;
 pub mod predict;

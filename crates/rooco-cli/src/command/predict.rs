@@ -3,8 +3,8 @@
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-use anyhow::Result;
-use rooco_data::stream::{self, Labels, Stream};
+use anyhow::{Result, bail};
+use rooco_data::stream::{self, Labels, SchemaFile, Stream};
 use rooco_pass::model::{Model, file};
 use rooco_pass::predictions::{Renderer, Show};
 
@@ -51,9 +51,28 @@ pub fn open(model: &Model, data: &DataArguments, labels: Labels) -> Result<Box<d
     data.open(options)
 }
 
+/// A schema file beside a model must say the same as the model.
+pub fn agrees(model: &Model, data: &DataArguments) -> Result<()> {
+    let Some(path) = &data.schema else { return Ok(()) };
+    let file = SchemaFile::read(path)?;
+    for (name, said) in &file.columns {
+        let column = model.about.schema.columns.iter().find(|c| c.name == *name && c.part.is_none());
+        let known = column.map_or("no column of it", |c| summary::role(&c.role));
+        if said.split(':').next() != Some(known) {
+            bail!(
+                "{}: column `{name}` is `{said}` there, and for the model {known}: the model decides; leave --schema out, or learn again with it",
+                path.display()
+            );
+        }
+    }
+    Ok(())
+}
+
 /// Reads, predicts, prints.
 pub fn run(a: Arguments) -> Result<Outcome> {
+    a.data.for_a_model()?;
     let mut model = file::load_model(&a.model)?;
+    agrees(&model, &a.data)?;
     if a.no_clamp {
         model.rule.limits = None;
     }

@@ -45,7 +45,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         )?;
         return Ok(Outcome::Done);
     }
-    write!(out, "{}", summary::about(&model))?;
+    write!(out, "{}", summary::about(&model, true))?;
     let classes = about.schema.target.classes();
     let mut head = vec!["feature".to_owned()];
     head.extend((0..k).map(|c| if k == 1 { "weight".into() } else { classes.get(c).cloned().unwrap_or_default() }));
@@ -53,6 +53,12 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     for i in order {
         let mut row = vec![about.schema.name(i)];
         row.extend(l.weights[i * k..(i + 1) * k].iter().map(|w| words::short(*w)));
+        table.row(row);
+    }
+    // What is added to every score beside the features.
+    if l.offset.iter().any(|v| *v != 0.0) {
+        let mut row = vec!["(offset)".to_owned()];
+        row.extend(l.offset.iter().map(|v| words::short(*v)));
         table.row(row);
     }
     write!(out, "\n{table}")?;

@@ -181,6 +181,27 @@ impl Columns {
         }
     }
 
+    /// A number whose value is a name, too, if it is a small whole one.
+    pub fn small_number(&mut self, out: &mut Rows, start: usize, place: usize, coordinate: u32, value: f64) -> Cell<()> {
+        self.number(out, start, place, coordinate, value);
+        if value.fract() != 0.0 || !(0.0..256.0).contains(&value) {
+            return Ok(());
+        }
+        let unknown = self.unknown;
+        for k in 0..self.parts[place].len() {
+            let (at, _) = self.parts[place][k];
+            self.category(at, super::number_text(value).as_bytes())?;
+        }
+        // A value that was never seen has its slope: nothing is ignored.
+        self.unknown = unknown;
+        Ok(())
+    }
+
+    /// True if the values of a column of numbers are names, too.
+    pub fn is_small(&self, place: usize) -> bool {
+        !self.parts[place].is_empty() && matches!(self.schema.columns[place].role, Role::Numeric { .. })
+    }
+
     #[cold]
     fn number_out_of_order(&mut self, out: &mut Rows, at: usize, value: f64) {
         if at >= out.value.len() {
@@ -507,6 +528,10 @@ fn decide(
             (Kind::Text, Some(run)) => (Role::Words { run, values: Vec::new() }, Reading::Plain),
             (Kind::Drop | Kind::Text, _) => (Role::Dropped, Reading::Plain),
             (Kind::Number(reading), _) => (numeric(&mut coordinates, &f.name, f.look.mean_as(reading)), reading),
+            (Kind::Small, _) => {
+                parts.push(Part { of: k, part: DatePart::Value });
+                (numeric(&mut coordinates, &f.name, f.look.mean_as(Reading::Plain)), Reading::Plain)
+            }
             (Kind::Categories(reading), _) => (Role::Categorical { values: Vec::new() }, reading),
             (Kind::Date(style, times), _) => {
                 let all = [DatePart::Days, DatePart::Year, DatePart::Month, DatePart::Weekday, DatePart::Hour];
@@ -600,6 +625,7 @@ impl Wanted {
         }
         match (roles, look.typed) {
             (Roles::Typed, Typed::Number) => Guess::new(Kind::Number(Reading::Plain), ""),
+            (Roles::Typed, Typed::Nothing) => Guess::new(look.plain(), ""),
             _ => guess,
         }
     }

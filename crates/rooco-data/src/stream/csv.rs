@@ -28,6 +28,8 @@ pub(crate) struct Csv {
     columns: Columns,
     /// What to do with each field of a record of this file.
     plan: Vec<Plan>,
+    /// The place in the schema of each field.
+    places: Vec<Option<usize>>,
     /// All other columns are passed over.
     only_target: bool,
 }
@@ -38,6 +40,8 @@ enum Plan {
     Number { place: usize, coordinate: u32 },
     /// A number that is not written in the usual way.
     Dressed { place: usize, coordinate: u32, reading: Reading },
+    /// A number whose value is a name, too.
+    Small { place: usize, coordinate: u32 },
     Category { place: usize },
     Date { place: usize, style: DateStyle },
     Words { place: usize },
@@ -78,7 +82,7 @@ impl Csv {
                 probe.text(label);
             }
         })?;
-        let mut csv = Csv { lines, columns, plan: Vec::new(), only_target: false };
+        let mut csv = Csv { lines, columns, plan: Vec::new(), places: Vec::new(), only_target: false };
         csv.start_file(header)?;
         Ok(csv)
     }
@@ -123,6 +127,9 @@ impl Csv {
                     Role::Target => Plan::Target { place },
                     Role::Weight => Plan::Weight { place },
                     Role::Dropped => Plan::Skip,
+                    Role::Numeric { coordinate, .. } if self.columns.is_small(place) => {
+                        Plan::Small { place, coordinate: *coordinate }
+                    }
                     Role::Numeric { coordinate, .. } => match self.columns.schema.columns[place].reading {
                         Reading::Plain | Reading::Code => Plan::Number { place, coordinate: *coordinate },
                         reading => Plan::Dressed { place, coordinate: *coordinate, reading },
@@ -133,10 +140,50 @@ impl Csv {
                 },
             })
             .collect();
+        self.places = places;
         if self.only_target {
             self.skip_all_but_the_target();
         }
         Ok(())
+    }
+
+    /// Reads all rows for what is in their columns. Rows that cannot be read are passed over.
+    pub fn inspect(mut self) -> Result<(Vec<(String, ColumnLook)>, u64)> {
+        let mut looks: Vec<ColumnLook> = vec![ColumnLook::default(); self.columns.schema.columns.len()];
+        let mut rows = 0;
+        loop {
+            let line = self.lines.text.line_number() + 1;
+            match self.lines.record() {
+                Ok(None) => {
+                    if !self.lines.text.next_file()? {
+                        break;
+                    }
+                    self.start_file(self.columns.schema.header)?;
+                }
+                Err(Fault::Row(_)) => {}
+                Err(Fault::Fatal(error)) => return Err(error),
+                Ok(Some(Record::Plain(start, stop))) => {
+                    rows += 1;
+                    let fields = self.lines.text.buf()[start..stop].split(|&b| b == self.lines.delimiter);
+                    for (field, place) in fields.zip(&self.places) {
+                        if let Some(place) = *place {
+                            looks[place].cell(field.trim_ascii(), line);
+                        }
+                    }
+                }
+                Ok(Some(Record::Quoted)) => {
+                    rows += 1;
+                    for (field, place) in self.lines.fields().iter().zip(&self.places) {
+                        if let Some(place) = *place {
+                            looks[place].cell(field, line);
+                        }
+                    }
+                }
+            }
+        }
+        let names = self.columns.schema.columns.into_iter();
+        let own = names.zip(looks).filter(|(c, _)| c.part.is_none()).map(|(c, look)| (c.name, look));
+        Ok((own.collect(), rows))
     }
 
     fn skip_all_but_the_target(&mut self) {
@@ -217,7 +264,7 @@ fn cell(columns: &mut Columns, plan: Plan, field: &[u8], first: usize, out: &mut
     let field = field.trim_ascii();
     let place = match plan {
         Plan::Skip => return Ok(()),
-        Plan::Number { place, .. } | Plan::Dressed { place, .. } | Plan::Category { place } => place,
+        Plan::Number { place, .. } | Plan::Dressed { place, .. } | Plan::Small { place, .. } | Plan::Category { place } => place,
         Plan::Date { place, .. } | Plan::Words { place } | Plan::Target { place } | Plan::Weight { place } => place,
     };
     if is_missing(field) {
@@ -238,6 +285,10 @@ fn cell(columns: &mut Columns, plan: Plan, field: &[u8], first: usize, out: &mut
         },
         Plan::Number { place, coordinate } => match number_as(field, Reading::Plain) {
             Some(value) => columns.number(out, first, place, coordinate, value),
+            None => return columns.odd(out, first, place, field),
+        },
+        Plan::Small { place, coordinate } => match number_as(field, Reading::Plain) {
+            Some(value) => return columns.small_number(out, first, place, coordinate, value),
             None => return columns.odd(out, first, place, field),
         },
         Plan::Dressed { place, coordinate, reading } => match number_as(field, reading) {

@@ -22,7 +22,7 @@ pub enum DateStyle {
     MonthFirst,
 }
 
-/// A part of a date.
+/// What a column holds that is made from another one: a part of a date, or the value of a small whole number as a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DatePart {
@@ -36,6 +36,8 @@ pub enum DatePart {
     Weekday,
     /// `00` to `23`.
     Hour,
+    /// A whole number from 0 to 255 as a name, beside the number itself: a weight for each value and a slope for all.
+    Value,
 }
 
 impl DatePart {
@@ -47,6 +49,7 @@ impl DatePart {
             DatePart::Month => "month",
             DatePart::Weekday => "weekday",
             DatePart::Hour => "hour",
+            DatePart::Value => "value",
         }
     }
 

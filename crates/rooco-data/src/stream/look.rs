@@ -17,6 +17,10 @@ pub(crate) const ODD_SHARE: u64 = 20;
 const CODES: usize = 32;
 /// … if there are so many rows for each of them.
 const ROWS_FOR_A_CODE: u64 = 20;
+/// Whole numbers up to this get a weight for each value beside their slope, …
+const SMALL: f64 = 127.0;
+/// … if there are so many rows for each value.
+const ROWS_FOR_A_VALUE: u64 = 8;
 /// Fewer rows do not tell an id from a name.
 const ROWS_FOR_AN_ID: u64 = 50;
 
@@ -57,6 +61,8 @@ pub struct ColumnLook {
     /// The smallest and the largest number.
     range: Option<(f64, f64)>,
     sum: f64,
+    /// How many are negative, and their sum.
+    negative: (u64, f64),
     /// Sums of numbers that are written in another way, and of the days and years of dates.
     comma_sum: f64,
     dressed_sum: f64,
@@ -87,6 +93,11 @@ pub(crate) enum Typed {
 }
 
 impl ColumnLook {
+    /// Of a column that has a type; `described` says what it is called.
+    pub(crate) fn typed(typed: Typed, described: &impl std::fmt::Debug) -> Self {
+        ColumnLook { typed, type_name: format!("{described:?}"), ..ColumnLook::default() }
+    }
+
     /// A cell as text, without blanks around it.
     pub(crate) fn cell(&mut self, field: &[u8], line: u64) {
         self.rows += 1;
@@ -166,6 +177,9 @@ impl ColumnLook {
         self.numbers += 1;
         self.integers += u64::from(value.fract() == 0.0);
         self.sum += value;
+        if value < 0.0 {
+            self.negative = (self.negative.0 + 1, self.negative.1 + value);
+        }
         let (low, high) = self.range.unwrap_or((value, value));
         self.range = Some((low.min(value), high.max(value)));
     }
@@ -233,6 +247,11 @@ impl ColumnLook {
         }
     }
 
+    /// The sum of the positive numbers, how many are negative, and the sum of these.
+    pub fn sums(&self) -> (f64, u64, f64) {
+        (self.sum - self.negative.1, self.negative.0, self.negative.1)
+    }
+
     /// Values with their counts, the most frequent first, for columns with few.
     pub fn values(&self) -> Vec<(String, u64)> {
         let mut all: Vec<(String, u64)> = self.distinct.iter().map(|(v, n)| (shown(v), *n)).collect();
@@ -254,12 +273,19 @@ impl ColumnLook {
         n > 0 && (of - n) * ODD_SHARE <= of
     }
 
+    /// Numbers where almost all values are, categories elsewhere.
+    pub(crate) fn plain(&self) -> Kind {
+        let values = self.present() - self.marks.min(self.present());
+        let numbers = self.present() == 0 || (values > 0 && Self::almost_all(self.numbers, values));
+        if numbers { Kind::Number(Reading::Plain) } else { Kind::Categories(Reading::Plain) }
+    }
+
     /// The role that the values ask for, and why.
     pub(crate) fn guess(&self, name: &str) -> Guess {
         let present = self.present();
         let rows = rooco::words::thousands(self.rows);
         if self.typed == Typed::Other {
-            return Guess::new(Kind::Drop, format!("its type {} is neither a number, a date nor text", self.type_name));
+            return Guess::new(Kind::Drop, format!("its type is neither a number, a date nor text: {}", self.type_name));
         }
         if present == 0 {
             return Guess::new(Kind::Drop, format!("empty in all {rows} rows looked at"));
@@ -322,7 +348,13 @@ impl ColumnLook {
         }
         let years = self.range.is_some_and(|(low, high)| low >= 1800.0 && high <= 2200.0);
         if integers && !years && (3..=CODES).contains(&distinct) && n >= ROWS_FOR_A_CODE * different {
-            return Guess::new(Kind::Categories(Reading::Code), format!("integers with {distinct} values: taken as codes"));
+            let what = if self.odd().1 > 0 { "integers and words" } else { "integers" };
+            return Guess::new(Kind::Categories(Reading::Code), format!("{what} with {distinct} values: taken as codes"));
+        }
+        // Ages, counts, percentages: no line fits them, and there are enough rows for each value.
+        let small = self.range.is_some_and(|(low, high)| low >= 0.0 && high <= SMALL && 5.0 * different as f64 >= 2.0 * (high - low));
+        if integers && small && distinct > CODES && n >= ROWS_FOR_A_VALUE * different {
+            return Guess::new(Kind::Small, "small whole numbers: a weight for each value beside the slope");
         }
         number(if years && integers && distinct <= 200 { "looks like a year" } else { "" })
     }
@@ -371,6 +403,8 @@ impl Guess {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
     Number(Reading),
+    /// A number, and its value as a name beside it.
+    Small,
     Categories(Reading),
     /// The style, and whether there are times of day.
     Date(DateStyle, bool),
@@ -403,7 +437,9 @@ mod tests {
         let number = Kind::Number(Reading::Plain);
         let of = |f: fn(u64) -> String| (0..1000).map(f);
         assert_eq!(kind("x", of(|k| format!("{}.5", k % 97))), number);
-        assert_eq!(kind("age", of(|k| (k * 7 % 83).to_string())), number);
+        assert_eq!(kind("age", of(|k| (k * 7 % 83).to_string())), Kind::Small);
+        assert_eq!(kind("age", (0..300).map(|k| (k * 7 % 83).to_string())), number, "too few rows for each value");
+        assert_eq!(kind("dose", of(|k| (k * 7 % 83 * 25).to_string())), number, "not small");
         assert_eq!(kind("x", of(|k| if k == 3 { "unknown".into() } else { format!("{}.5", k) })), number);
         assert_eq!(kind("x", of(|k| if k % 3 == 0 { "?".into() } else { format!("{}.5", k) })), number);
         assert_eq!(kind("x", of(|k| if k == 3 { "oops".into() } else { format!("{}.5", k) })), number);

@@ -22,6 +22,7 @@ mod columns;
 mod csv;
 mod date;
 pub(crate) mod input;
+mod inspect;
 mod libsvm;
 mod look;
 pub mod memory;
@@ -32,6 +33,7 @@ mod parquet;
 mod rows;
 mod scan;
 mod schema;
+mod schema_file;
 mod source;
 mod table;
 mod target;
@@ -43,9 +45,11 @@ pub use arrow::{Batches, from_batches};
 pub use input::Input;
 pub use cell::Reading;
 pub use date::{DatePart, DateStyle};
+pub use inspect::{Inspected, inspect};
 pub use look::{ColumnLook, OddValue};
 pub use open::{BadRows, Format, Labels, ReadOptions, Roles, open};
 pub use schema::{Category, Column, INTERCEPT, Missing, Names, Part, Role, Schema, Stats};
+pub use schema_file::SchemaFile;
 pub use target::{Target, TargetKind};
 
 /// Rows in the order they arrive.

@@ -6,6 +6,7 @@ use super::ahead::Ahead;
 use super::csv::Csv;
 use super::input::{Input, Inputs};
 use super::libsvm::Libsvm;
+use super::look::ColumnLook;
 use super::rows::Rows;
 use super::source::{Direct, Fault, SkipBad, Source};
 use super::table::Table;
@@ -70,7 +71,7 @@ pub enum Roles {
     /// The values in the first rows: codes, ids, dates and texts are told by their looks.
     #[default]
     Guess,
-    /// The type that the table gives a column, where it gives one: a number is a number.
+    /// The type that the table gives a column: a number is a number. In text files, columns of numbers are numbers and all others categories.
     Typed,
 }
 
@@ -248,6 +249,21 @@ fn survey_labels(inputs: &[Input], options: &ReadOptions) -> Result<Probe> {
         Format::Libsvm => numbers_of(Libsvm::new(inputs, &number)?),
         Format::Vw => numbers_of(Vw::new(inputs, &number)?),
     }
+}
+
+/// The schema that rows would get, what all rows show of each column of the data, and how many rows there are.
+pub(crate) fn inspected(inputs: &[Input], options: &ReadOptions) -> Result<(Schema, Vec<(String, ColumnLook)>, u64)> {
+    let schema = open(inputs, &ReadOptions { ahead: false, ..options.clone() })?.schema().clone();
+    let options = ReadOptions { target_kind: TargetKind::Number, ..options.clone() };
+    let mut inputs = Inputs::new(inputs)?;
+    let (looks, rows) = match sniff(&mut inputs, &options)? {
+        Format::Csv => Csv::new(inputs, None, &options)?.inspect()?,
+        Format::Tsv => Csv::new(inputs, Some(b'\t'), &options)?.inspect()?,
+        Format::Parquet => Table::new(super::parquet::Parquet::new(inputs), &options)?.inspect()?,
+        Format::Arrow => Table::new(super::arrow::Arrow::new(inputs), &options)?.inspect()?,
+        Format::Libsvm | Format::Vw => (Vec::new(), 0),
+    };
+    Ok((schema, looks, rows))
 }
 
 fn numbers_of(mut source: impl Source) -> Result<Probe> {

@@ -96,6 +96,8 @@ pub(crate) struct Table<R> {
 enum Use {
     Skip,
     Number { place: usize, coordinate: u32, reading: Reading },
+    /// A number whose value is a name, too.
+    Small { place: usize, coordinate: u32 },
     Category { place: usize },
     Date { place: usize, style: DateStyle },
     Words { place: usize },
@@ -178,6 +180,35 @@ impl<R: Columnar> Table<R> {
         }
     }
 
+    /// Reads all rows for what is in their columns.
+    pub fn inspect(mut self) -> Result<(Vec<(String, ColumnLook)>, u64)> {
+        let kinds = self.reader.columns();
+        let mut looks: Vec<ColumnLook> = kinds.iter().map(|(_, kind)| ColumnLook::typed(typed(kind), kind)).collect();
+        let used: Vec<bool> = kinds.iter().map(|(_, kind)| !matches!(kind, Kind::Other(_))).collect();
+        let mut blocks: Vec<Block> = Vec::new();
+        blocks.resize_with(kinds.len(), Block::default);
+        let mut rows = 0;
+        loop {
+            blocks.iter_mut().for_each(Block::clear);
+            let n = self.reader.read(&used, self.most, &mut blocks)?;
+            if n == 0 {
+                if !self.reader.next_file()? {
+                    break;
+                }
+                if self.reader.columns() != kinds {
+                    let what = "the columns are not those of the first file; look at the files one by one".into();
+                    return Err(Error::Parse { file: self.reader.file().into(), line: 1, column: 0, what });
+                }
+                continue;
+            }
+            for (k, (_, kind)) in kinds.iter().enumerate() {
+                (0..n).for_each(|row| show(&mut looks[k], &blocks[k], kind, row, rows + row as u64 + 1));
+            }
+            rows += n as u64;
+        }
+        Ok((kinds.into_iter().map(|(name, _)| name).zip(looks).collect(), rows))
+    }
+
     /// Finds the columns of a file.
     fn start_file(&mut self) -> Result<()> {
         let kinds = self.reader.columns();
@@ -192,6 +223,9 @@ impl<R: Columnar> Table<R> {
                     Role::Dropped => Use::Skip,
                     Role::Target => Use::Target { place },
                     Role::Weight => Use::Weight { place },
+                    Role::Numeric { coordinate, .. } if kind != Kind::Text && self.columns.is_small(place) => {
+                        Use::Small { place, coordinate: *coordinate }
+                    }
                     Role::Numeric { coordinate, .. } => {
                         let reading = self.columns.schema.columns[place].reading;
                         Use::Number { place, coordinate: *coordinate, reading }
@@ -207,7 +241,7 @@ impl<R: Columnar> Table<R> {
                     Some(format!("has the type {kind}, which is neither a number nor text; drop it or convert it"))
                 }
                 (Kind::Text, Use::Weight { .. }) => Some("holds text where numbers are expected; convert it".into()),
-                (Kind::Date, Use::Number { .. } | Use::Weight { .. }) => {
+                (Kind::Date, Use::Number { .. } | Use::Small { .. } | Use::Weight { .. }) => {
                     Some("holds dates where numbers are expected; convert it".into())
                 }
                 (Kind::Number | Kind::Boolean, Use::Date { .. }) => {
@@ -243,6 +277,14 @@ impl<R: Columnar> Table<R> {
                         }
                         None => columns.odd(out, first, place, text),
                     })
+                }
+                Use::Small { place, coordinate } => {
+                    let value = block.numbers[row];
+                    if value.is_finite() {
+                        columns.small_number(out, first, place, coordinate, value)
+                    } else {
+                        not_finite(columns, out, first, place, value)
+                    }
                 }
                 Use::Number { place, coordinate, .. } => {
                     let value = block.numbers[row];
@@ -320,11 +362,7 @@ fn cell(
 
 /// What the first rows show of a column.
 fn look_at<R: Columnar>(reader: &mut R, columns: usize, k: usize, kind: &Kind, rows: usize) -> Result<ColumnLook> {
-    let mut seen = ColumnLook::default();
-    seen.typed = typed(kind);
-    if let Kind::Other(name) = kind {
-        seen.type_name.clone_from(name);
-    }
+    let mut seen = ColumnLook::typed(typed(kind), kind);
     let place = (!matches!(kind, Kind::Other(_))).then_some(k);
     look(reader, columns, place, rows, |block, row| show(&mut seen, block, kind, row, row as u64 + 1))?;
     Ok(seen)
