@@ -11,12 +11,12 @@ use crate::output::summary;
 /// Where the rows come from and what their columns mean.
 #[derive(clap::Args, Clone, Debug)]
 pub struct DataArguments {
-    /// Files or patterns (`part-*.csv.gz`); `-` is standard input. libsvm, CSV, TSV, Vowpal Wabbit text, Parquet and Arrow IPC,
-    /// plain, gzip or zstd, told apart by content.
+    /// Files or patterns (`part-*.csv.gz`); `-` is standard input. libsvm, CSV, TSV, JSON lines, Vowpal Wabbit text, Parquet and
+    /// Arrow IPC, plain, gzip or zstd, told apart by content.
     #[arg(required = true, value_name = "DATA", value_hint = clap::ValueHint::FilePath)]
     pub data: Vec<String>,
 
-    /// The format, if it cannot be told from the content: libsvm, csv, tsv, vw, parquet, arrow.
+    /// The format, if it cannot be told from the content: libsvm, csv, tsv, jsonl, vw, parquet, arrow.
     #[arg(long)]
     pub format: Option<String>,
 
@@ -78,9 +78,10 @@ pub struct DataArguments {
     #[arg(long)]
     pub no_intercept: bool,
 
-    /// What to do with a row that cannot be read: stop, or skip and count it.
-    #[arg(long, default_value = "stop", value_parser = ["stop", "skip"])]
-    pub on_bad_row: String,
+    /// What to do with a row that cannot be read: stop, or skip and count it. Predictions have a line for every row whatever happens, unless
+    /// this says stop.
+    #[arg(long, value_parser = ["stop", "skip"])]
+    pub on_bad_row: Option<String>,
 
     /// With --on-bad-row skip: stop past so many.
     #[arg(long, default_value_t = 1000, value_name = "N")]
@@ -148,7 +149,7 @@ impl DataArguments {
             missing: self.missing.unwrap_or(Missing::Typical),
             intercept: !self.no_intercept,
             header: self.no_header.then_some(false),
-            bad_rows: if self.on_bad_row == "skip" { BadRows::Skip { max: self.max_bad_rows } } else { BadRows::Stop },
+            bad_rows: if self.on_bad_row.as_deref() == Some("skip") { BadRows::Skip { max: self.max_bad_rows } } else { BadRows::Stop },
             ahead: self.threads.map_or(defaults.ahead, |n| n > 1),
             ..defaults
         };

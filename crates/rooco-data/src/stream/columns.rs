@@ -148,6 +148,12 @@ impl Columns {
         Ok(places)
     }
 
+    /// The place of a column of a file that is carried along.
+    pub fn find<'a>(&self, file: &Path, wanted: &str, names: impl Iterator<Item = &'a str> + Clone) -> Result<usize> {
+        let at = names.clone().position(|n| n == wanted);
+        at.ok_or_else(|| bad_header(file, missing_column(wanted, names)))
+    }
+
     /// Starts a row: the intercept, and room for the numbers.
     #[inline]
     pub fn start(&mut self, out: &mut Rows) -> usize {

@@ -32,6 +32,10 @@ pub(crate) struct Csv {
     places: Vec<Option<usize>>,
     /// All other columns are passed over.
     only_target: bool,
+    /// Columns that are carried along as text, their places in the file, and their values in the last row.
+    keep: Vec<String>,
+    keep_at: Vec<usize>,
+    kept: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,7 +86,16 @@ impl Csv {
                 probe.text(label);
             }
         })?;
-        let mut csv = Csv { lines, columns, plan: Vec::new(), places: Vec::new(), only_target: false };
+        let mut csv = Csv {
+            lines,
+            columns,
+            plan: Vec::new(),
+            places: Vec::new(),
+            only_target: false,
+            keep: options.keep.clone().unwrap_or_default(),
+            keep_at: Vec::new(),
+            kept: Vec::new(),
+        };
         csv.start_file(header)?;
         Ok(csv)
     }
@@ -119,6 +132,11 @@ impl Csv {
         // Without a header the first row tells how many columns there are; a wrong number is reported with its row.
         let names = if header || !self.columns.optional { names } else { self.unnamed()? };
         let places = self.columns.places(self.lines.text.file(), &names, header)?;
+        self.keep_at.clear();
+        for name in &self.keep {
+            let at = self.columns.find(self.lines.text.file(), name, names.iter().map(String::as_str))?;
+            self.keep_at.push(at);
+        }
         self.plan = places
             .iter()
             .map(|place| match *place {
@@ -194,6 +212,17 @@ impl Csv {
     fn unnamed(&mut self) -> Result<Vec<String>> {
         let first = self.lines.probe(1)?;
         Ok(first.first().map_or(Vec::new(), |r| names(r, false)))
+    }
+
+    /// Remembers what is carried along.
+    #[cold]
+    fn carry(&mut self, record: &Record) {
+        let fields = match *record {
+            Record::Plain(start, stop) => split(&self.lines.text.buf()[start..stop], self.lines.delimiter),
+            Record::Quoted => self.lines.fields(),
+        };
+        let text = |&k: &usize| fields.get(k).map_or_else(String::new, |f| String::from_utf8_lossy(f).into_owned());
+        self.kept = self.keep_at.iter().map(text).collect();
     }
 
     /// A row without quotes.
@@ -482,7 +511,11 @@ impl Records {
 impl Source for Csv {
     fn read(&mut self, out: &mut Rows) -> Read<bool> {
         loop {
-            match self.lines.record()? {
+            let record = self.lines.record()?;
+            if let (false, Some(record)) = (self.keep_at.is_empty(), &record) {
+                self.carry(record);
+            }
+            match record {
                 Some(Record::Plain(start, stop)) => self.plain(start, stop, out).map_err(Fault::Row)?,
                 Some(Record::Quoted) => self.quoted(out).map_err(Fault::Row)?,
                 None if self.lines.text.next_file()? => {
@@ -497,6 +530,10 @@ impl Source for Csv {
 
     fn schema(&self) -> &Schema {
         &self.columns.schema
+    }
+
+    fn kept(&self) -> (&[String], &[String]) {
+        (&self.keep, &self.kept)
     }
 
     fn bytes(&self) -> u64 {

@@ -20,7 +20,7 @@ const ROWS_FOR_A_CODE: u64 = 20;
 /// Whole numbers up to this get a weight for each value beside their slope, …
 const SMALL: f64 = 127.0;
 /// … if there are so many rows for each value.
-const ROWS_FOR_A_VALUE: u64 = 8;
+const ROWS_FOR_A_VALUE: u64 = 10;
 /// Fewer rows do not tell an id from a name.
 const ROWS_FOR_AN_ID: u64 = 50;
 

@@ -8,6 +8,7 @@
 //! | Vowpal Wabbit text | `vw.rs` | `namespace^name` |
 //! | Parquet | `parquet.rs` | as in CSV |
 //! | Arrow IPC, file and stream | `arrow.rs` | as in CSV |
+//! | JSON lines | `jsonl.rs` | as in CSV, `outer.inner` for nested objects |
 //!
 //! The intercept, if asked for, is coordinate 0 and the features start at 1: the number of features of a sparse file is not
 //! known before its end, so only the first place is stable. Every format gives the same rows for the same data, bit for bit.
@@ -23,6 +24,7 @@ mod csv;
 mod date;
 pub(crate) mod input;
 mod inspect;
+mod jsonl;
 mod libsvm;
 mod look;
 pub mod memory;
@@ -65,6 +67,16 @@ pub trait Stream: Send {
     /// some way ahead; which row depends on the data alone, not on timing.
     fn schema(&self) -> &Schema;
 
+    /// The names of the columns that are carried along ([`ReadOptions::keep`]), and their values in the last row as text.
+    fn kept(&self) -> (&[String], &[String]) {
+        (&[], &[])
+    }
+
+    /// Why the last row could not be read, where such rows are lent empty ([`BadRows::Mark`]).
+    fn problem(&self) -> Option<&str> {
+        None
+    }
+
     /// What was left out on the way.
     fn tally(&self) -> &Tally {
         static NOTHING: Tally = Tally { bad_rows: 0, first_bad: Vec::new(), unknown: 0, odd: Vec::new() };
@@ -84,6 +96,12 @@ impl<S: Stream + ?Sized> Stream for Box<S> {
     }
     fn tally(&self) -> &Tally {
         (**self).tally()
+    }
+    fn kept(&self) -> (&[String], &[String]) {
+        (**self).kept()
+    }
+    fn problem(&self) -> Option<&str> {
+        (**self).problem()
     }
 }
 

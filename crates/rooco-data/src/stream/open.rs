@@ -5,6 +5,7 @@ use std::path::Path;
 use super::ahead::Ahead;
 use super::csv::Csv;
 use super::input::{Input, Inputs};
+use super::jsonl::JsonLines;
 use super::libsvm::Libsvm;
 use super::look::ColumnLook;
 use super::rows::Rows;
@@ -30,6 +31,8 @@ pub enum Format {
     Parquet,
     /// Arrow IPC, file or stream.
     Arrow,
+    /// JSON lines: an object a line.
+    JsonLines,
 }
 
 impl std::str::FromStr for Format {
@@ -43,9 +46,10 @@ impl std::str::FromStr for Format {
             "vw" => Format::Vw,
             "parquet" => Format::Parquet,
             "arrow" | "ipc" | "feather" => Format::Arrow,
+            "jsonl" | "ndjson" => Format::JsonLines,
             _ => {
                 return Err(Error::Option(format!(
-                    "there is no format `{name}`; the formats are libsvm, csv, tsv, vw, parquet and arrow"
+                    "there is no format `{name}`; the formats are libsvm, csv, tsv, vw, parquet, arrow and jsonl"
                 )));
             }
         })
@@ -63,6 +67,8 @@ pub enum BadRows {
         /// The largest number that is left out.
         max: u64,
     },
+    /// Lend it as an empty row, with the problem beside it: for predictions, which must stay beside their rows.
+    Mark,
 }
 
 /// Who decides on the roles of columns that nobody names.
@@ -132,6 +138,9 @@ pub struct ReadOptions {
     pub probe_rows: usize,
     /// What to do with rows that cannot be read.
     pub bad_rows: BadRows,
+    /// Columns that are carried along as text, whatever they are used for; in Vowpal Wabbit files the tag is, if anything is. Nothing is parsed
+    /// ahead then.
+    pub keep: Option<Vec<String>>,
     /// A saved schema: it decides on everything that it describes.
     pub schema: Option<Schema>,
     /// Whether a saved schema may grow (learning goes on); otherwise what it does not know is ignored and counted.
@@ -163,6 +172,7 @@ impl Default for ReadOptions {
             max_features: 100_000_000,
             probe_rows: 1000,
             bad_rows: BadRows::Stop,
+            keep: None,
             schema: None,
             grow: false,
             ahead: std::thread::available_parallelism().is_ok_and(|n| n.get() > 1),
@@ -233,6 +243,7 @@ fn source(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Source>> {
         Format::Vw => Box::new(Vw::new(inputs, options)?),
         Format::Parquet => Box::new(Table::new(super::parquet::Parquet::new(inputs), options)?),
         Format::Arrow => Box::new(Table::new(super::arrow::Arrow::new(inputs), options)?),
+        Format::JsonLines => Box::new(Table::new(JsonLines::new(inputs)?, options)?),
     })
 }
 
@@ -245,6 +256,7 @@ fn survey_labels(inputs: &[Input], options: &ReadOptions) -> Result<Probe> {
         Format::Tsv => Csv::new(inputs, Some(b'\t'), &number)?.survey(),
         Format::Parquet => Table::new(super::parquet::Parquet::new(inputs), &number)?.survey(),
         Format::Arrow => Table::new(super::arrow::Arrow::new(inputs), &number)?.survey(),
+        Format::JsonLines => Table::new(JsonLines::new(inputs)?, &number)?.survey(),
         // Their labels are numbers.
         Format::Libsvm => numbers_of(Libsvm::new(inputs, &number)?),
         Format::Vw => numbers_of(Vw::new(inputs, &number)?),
@@ -261,6 +273,7 @@ pub(crate) fn inspected(inputs: &[Input], options: &ReadOptions) -> Result<(Sche
         Format::Tsv => Csv::new(inputs, Some(b'\t'), &options)?.inspect()?,
         Format::Parquet => Table::new(super::parquet::Parquet::new(inputs), &options)?.inspect()?,
         Format::Arrow => Table::new(super::arrow::Arrow::new(inputs), &options)?.inspect()?,
+        Format::JsonLines => Table::new(JsonLines::new(inputs)?, &options)?.inspect()?,
         Format::Libsvm | Format::Vw => (Vec::new(), 0),
     };
     Ok((schema, looks, rows))
@@ -282,10 +295,14 @@ fn numbers_of(mut source: impl Source) -> Result<Probe> {
 /// Puts the wrappers around a parser that the options ask for.
 pub(crate) fn finish(source: Box<dyn Source>, options: &ReadOptions) -> Box<dyn Stream> {
     let source: Box<dyn Source> = match options.bad_rows {
-        BadRows::Stop => source,
+        BadRows::Stop | BadRows::Mark => source,
         BadRows::Skip { max } => Box::new(SkipBad { source, max, bad: 0, first: Vec::new() }),
     };
-    if options.ahead { Box::new(Ahead::of(source)) } else { Box::new(Direct::new(source)) }
+    if options.bad_rows == BadRows::Mark {
+        return Box::new(Direct::new(source).marking());
+    }
+    // What is carried along goes with its row.
+    if options.ahead && options.keep.is_none() { Box::new(Ahead::of(source)) } else { Box::new(Direct::new(source)) }
 }
 
 fn by_magic(start: &[u8]) -> Option<Format> {
@@ -306,6 +323,7 @@ fn by_name(name: &Path) -> Option<Format> {
         "vw" => Some(Format::Vw),
         "parquet" | "pq" => Some(Format::Parquet),
         "arrow" | "arrows" | "ipc" | "feather" => Some(Format::Arrow),
+        "jsonl" | "ndjson" => Some(Format::JsonLines),
         _ => None,
     }
 }
@@ -317,6 +335,9 @@ fn by_content(start: &[u8]) -> Option<Format> {
         return None;
     }
     let line = text.split(|&b| b == b'\n').map(<[u8]>::trim_ascii).find(|l| !l.is_empty() && l[0] != b'#')?;
+    if line[0] == b'{' {
+        return Some(Format::JsonLines);
+    }
     let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()).collect();
     let is_number = |w: &[u8]| super::number::whole_number(w).is_some();
     let is_pair = |w: &[u8]| {

@@ -11,6 +11,7 @@ use super::rows::Rows;
 use super::schema::{Missing, Role, Schema};
 use super::source::{Fault, Read, Source};
 use super::target::Probe;
+use super::text::shown;
 use super::{Tally, number_text};
 use rooco::{Error, Result};
 
@@ -73,6 +74,16 @@ pub(crate) trait Columnar: Send {
     fn read(&mut self, used: &[bool], most: usize, blocks: &mut [Block]) -> Result<usize>;
     /// Back to the first row of the file, after at most [`BLOCK`] rows.
     fn rewind(&mut self);
+    /// True if the file gives its columns no types: its texts are read as the fields of text files are.
+    fn untyped(&self) -> bool {
+        false
+    }
+    /// Why a row of the block last read cannot be used, if so.
+    fn fault(&mut self, _row: usize) -> Option<Error> {
+        None
+    }
+    /// The first rows have been looked at; nobody will go back.
+    fn started(&mut self) {}
     fn bytes(&self) -> u64;
     fn total_bytes(&self) -> Option<u64>;
 }
@@ -90,6 +101,11 @@ pub(crate) struct Table<R> {
     before: u64,
     /// All other columns are passed over.
     only_target: bool,
+    untyped: bool,
+    /// Columns that are carried along as text, their places in the file, and their values in the last row.
+    keep: Vec<String>,
+    keep_at: Vec<usize>,
+    kept: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -118,15 +134,15 @@ impl<R: Columnar> Table<R> {
                 break kinds;
             }
         };
-        let mut found: Vec<Found> = Vec::new();
-        for (k, (name, kind)) in kinds.iter().enumerate() {
-            let look = match options.schema {
-                // The model says what its columns are.
-                Some(_) => ColumnLook::default(),
-                None => look_at(&mut reader, kinds.len(), k, kind, options.probe_rows.min(BLOCK))?,
-            };
-            found.push(Found { name: name.clone(), look });
-        }
+        let probed = options.probe_rows.min(BLOCK);
+        let looks: Vec<ColumnLook> = match options.schema {
+            // The model says what its columns are.
+            Some(_) => vec![ColumnLook::default(); kinds.len()],
+            None if reader.untyped() => look_at_all(&mut reader, &kinds, probed)?,
+            // Column by column: all of them side by side may take much memory.
+            None => (0..kinds.len()).map(|k| look_at(&mut reader, kinds.len(), k, &kinds[k].1, probed)).collect::<Result<_>>()?,
+        };
+        let found: Vec<Found> = kinds.iter().zip(looks).map(|((name, _), look)| Found { name: name.clone(), look }).collect();
         let file = reader.file().to_path_buf();
         let mut probed = Ok(());
         let columns = Columns::new(&file, &found, true, options, |target, probe| {
@@ -153,7 +169,13 @@ impl<R: Columnar> Table<R> {
             rows: 0,
             before: 0,
             only_target: false,
+            untyped: false,
+            keep: options.keep.clone().unwrap_or_default(),
+            keep_at: Vec::new(),
+            kept: Vec::new(),
         };
+        table.reader.started();
+        table.untyped = table.reader.untyped();
         table.start_file()?;
         Ok(table)
     }
@@ -223,7 +245,7 @@ impl<R: Columnar> Table<R> {
                     Role::Dropped => Use::Skip,
                     Role::Target => Use::Target { place },
                     Role::Weight => Use::Weight { place },
-                    Role::Numeric { coordinate, .. } if kind != Kind::Text && self.columns.is_small(place) => {
+                    Role::Numeric { coordinate, .. } if self.columns.is_small(place) => {
                         Use::Small { place, coordinate: *coordinate }
                     }
                     Role::Numeric { coordinate, .. } => {
@@ -240,7 +262,7 @@ impl<R: Columnar> Table<R> {
                 (Kind::Other(kind), _) => {
                     Some(format!("has the type {kind}, which is neither a number nor text; drop it or convert it"))
                 }
-                (Kind::Text, Use::Weight { .. }) => Some("holds text where numbers are expected; convert it".into()),
+                (Kind::Text, Use::Weight { .. }) if !self.untyped => Some("holds text where numbers are expected; convert it".into()),
                 (Kind::Date, Use::Number { .. } | Use::Small { .. } | Use::Weight { .. }) => {
                     Some("holds dates where numbers are expected; convert it".into())
                 }
@@ -257,6 +279,13 @@ impl<R: Columnar> Table<R> {
             self.plan.push((what, kind));
         }
         self.used = self.plan.iter().map(|(u, _)| !matches!(u, Use::Skip)).collect();
+        let columns = self.reader.columns();
+        self.keep_at.clear();
+        for name in &self.keep {
+            let at = self.columns.find(self.reader.file(), name, columns.iter().map(|(n, _)| n.as_str()))?;
+            self.keep_at.push(at);
+            self.used[at] |= !matches!(columns[at].1, Kind::Other(_));
+        }
         self.blocks.resize_with(self.plan.len(), Block::default);
         self.most = (NUMBERS / self.used.iter().filter(|u| **u).count().max(1)).clamp(1, BLOCK);
         Ok(())
@@ -275,6 +304,12 @@ impl<R: Columnar> Table<R> {
                             columns.number(out, first, place, coordinate, value);
                             Ok(())
                         }
+                        None => columns.odd(out, first, place, text),
+                    })
+                }
+                Use::Small { place, coordinate } if *kind == Kind::Text => {
+                    cell(columns, block.text(row), out, first, place, |columns, out, text| match number_as(text, Reading::Plain) {
+                        Some(value) => columns.small_number(out, first, place, coordinate, value),
                         None => columns.odd(out, first, place, text),
                     })
                 }
@@ -328,6 +363,15 @@ impl<R: Columnar> Table<R> {
                         _ => columns.category(place, number_text(block.numbers[row]).as_bytes()),
                     }
                 }
+                Use::Weight { place } if *kind == Kind::Text => {
+                    cell(columns, block.text(row), out, first, place, |columns, _, text| match number_as(text, Reading::Plain) {
+                        Some(weight) => {
+                            columns.weight(weight);
+                            Ok(())
+                        }
+                        None => Err(format!("the weight `{}` is not a finite number; repair it or drop the row", shown(text))),
+                    })
+                }
                 Use::Weight { place } => {
                     let weight = block.numbers[row];
                     if weight.is_finite() {
@@ -360,6 +404,29 @@ fn cell(
     }
 }
 
+/// What the first rows show of all columns of a file without types.
+fn look_at_all<R: Columnar>(reader: &mut R, kinds: &[(String, Kind)], rows: usize) -> Result<Vec<ColumnLook>> {
+    let mut seen: Vec<ColumnLook> = kinds
+        .iter()
+        .map(|(_, kind)| match kind {
+            Kind::Other(_) => ColumnLook::typed(Typed::Other, kind),
+            _ => ColumnLook::default(),
+        })
+        .collect();
+    let mut blocks: Vec<Block> = Vec::new();
+    blocks.resize_with(kinds.len(), Block::default);
+    let n = reader.read(&vec![true; kinds.len()], rows, &mut blocks)?;
+    for row in 0..n {
+        if reader.fault(row).is_none() {
+            for (k, (_, kind)) in kinds.iter().enumerate() {
+                show(&mut seen[k], &blocks[k], kind, row, row as u64 + 1);
+            }
+        }
+    }
+    reader.rewind();
+    Ok(seen)
+}
+
 /// What the first rows show of a column.
 fn look_at<R: Columnar>(reader: &mut R, columns: usize, k: usize, kind: &Kind, rows: usize) -> Result<ColumnLook> {
     let mut seen = ColumnLook::typed(typed(kind), kind);
@@ -375,6 +442,18 @@ fn typed(kind: &Kind) -> Typed {
         Kind::Text => Typed::Text,
         Kind::Date => Typed::Date,
         Kind::Other(_) => Typed::Other,
+    }
+}
+
+/// A cell as text; empty if it is missing.
+fn text_of(kind: &Kind, block: &Block, row: usize) -> String {
+    match kind {
+        Kind::Text => block.text(row).map_or_else(String::new, |t| String::from_utf8_lossy(t).into_owned()),
+        Kind::Other(_) => String::new(),
+        _ if block.numbers[row].is_nan() => String::new(),
+        Kind::Date => date::text_of(block.numbers[row] as i64),
+        Kind::Boolean => String::from_utf8_lossy(truth(block.numbers[row])).into_owned(),
+        Kind::Number => number_text(block.numbers[row]),
     }
 }
 
@@ -446,6 +525,13 @@ impl<R: Columnar> Source for Table<R> {
         }
         self.at += 1;
         self.columns.line = self.before + self.at as u64;
+        self.kept.clear();
+        for &k in &self.keep_at {
+            self.kept.push(text_of(&self.plan[k].1, &self.blocks[k], self.at - 1));
+        }
+        if let Some(error) = self.reader.fault(self.at - 1) {
+            return Err(Fault::Row(error));
+        }
         match self.row(self.at - 1, out) {
             Ok(()) => Ok(true),
             Err((k, what)) => {
@@ -457,6 +543,10 @@ impl<R: Columnar> Source for Table<R> {
 
     fn schema(&self) -> &Schema {
         &self.columns.schema
+    }
+
+    fn kept(&self) -> (&[String], &[String]) {
+        (&self.keep, &self.kept)
     }
 
     fn bytes(&self) -> u64 {
