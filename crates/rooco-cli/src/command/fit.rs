@@ -126,6 +126,16 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
 
+    /// Goes on from a model that was written with --with-state, with other data: the same numbers as one run over all of them. The model says
+    /// what the columns mean and all options.
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["loss", "l2", "domain", "algorithm", "beta", "lambda", "l", "gradient_bound", "horizon",
+        "n0", "seed", "holdout", "guarantee", "resume", "shuffle", "no_order_test", "checkpoint"])]
+    pub from: Option<PathBuf>,
+
+    /// The model file carries the learner's state, so that --from can go on from it. Always so with --from.
+    #[arg(long, requires = "model")]
+    pub with_state: bool,
+
     /// Play the default rule and keep a proved learner beside it, which takes over if the default is worse by more than a budget: the
     /// constants that its theorem needs are computed in a first pass over the data, and the summary prints the bound with its two parts. Needs --domain, and rows in random order.
     #[arg(long, conflicts_with_all = ["algorithm", "beta", "lambda", "l", "horizon", "holdout", "resume"])]
@@ -201,8 +211,18 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             bail!("{}: there is no folder `{}`; create it first", path.display(), folder.display());
         }
     }
+    let before = match &a.from {
+        None => None,
+        Some(path) => Some(before(&a, path)?),
+    };
     let mut algorithm = Algorithm::parse(&a.algorithm)?;
-    let mut stream = a.data.open_for(a.loss.as_deref())?;
+    if a.with_state && algorithm.needs.horizon {
+        bail!("--with-state: {} is built for its number of rows, and cannot go on after them", algorithm.name);
+    }
+    let mut stream = match &before {
+        Some((model, _)) => predict::open_to_learn(model, &a.data)?,
+        None => a.data.open_for(a.loss.as_deref())?,
+    };
     let given = |value: Option<f64>| value.map(Constant::given);
     let mut constants = Settings {
         beta: given(a.beta),
@@ -264,6 +284,9 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         order_test: !a.no_order_test && !a.shuffle,
         ..Default::default()
     };
+    if let Some((model, state)) = &before {
+        options = FitOptions { max_features: a.max_features, ..state.about.options_of(&model.about)? };
+    }
     let from = match &a.resume {
         None => None,
         Some(path) => {
@@ -279,7 +302,10 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         _ => None,
     };
     let mut watcher = Watcher::new(&a, options.loss_spec(&stream.schema().target)?.base, stream.as_ref())?;
-    let fitted = Pass::run(stream.as_mut(), &options, from.as_ref(), &mut watcher);
+    let fitted = match &before {
+        Some((_, state)) => Pass::go_on(stream.as_mut(), &options, state, &mut watcher),
+        None => Pass::run(stream.as_mut(), &options, from.as_ref(), &mut watcher),
+    };
     watcher.progress.finish();
     let fitted = fitted?;
     a.data.report(stream.as_ref());
@@ -292,9 +318,14 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         return Ok(Outcome::Interrupted);
     }
     watcher.finish()?;
-    if let Some(path) = &a.model {
-        file::save_model(path, &fitted.model)?;
-    }
+    let state_bytes = match (&a.model, &fitted.state) {
+        (Some(path), Some(state)) => Some(file::save_model_with_state(path, &fitted.model, &state.about, &state.state)?),
+        (Some(path), None) => {
+            file::save_model(path, &fitted.model)?;
+            None
+        }
+        (None, _) => None,
+    };
     leftovers.into_iter().for_each(Leftovers::clear);
     let seconds = started.elapsed().as_secs_f64();
     let rows = stream.position().rows;
@@ -331,6 +362,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         line["order"] = json!(fitted.order.as_ref().map(|o| {
             json!({"verdict": o.verdict().name(), "random": o.verdict().random(), "row": o.crossed(), "text": o.to_string()})
         }));
+        line["state_bytes"] = json!(state_bytes);
         line["shuffled"] = json!(a.shuffle);
         line["diverged"] = json!(diverged.is_some());
         line["test"] = json!(tested);
@@ -340,6 +372,10 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         writeln!(std::io::stdout(), "{line}")?;
     } else {
         write!(std::io::stdout(), "{}", summary::text(&fitted.model, rows, seconds, a.model.as_deref(), a.explain))?;
+        if let (Some(bytes), Some(path)) = (state_bytes, &a.model) {
+            let (kb, path) = (words::count(bytes as u64 / 1000 + 1), path.display());
+            writeln!(std::io::stdout(), "{:<18}{kb} kB of the model file: go on with rooco fit --from {path} MORE", "state")?;
+        }
         if a.shuffle {
             writeln!(std::io::stdout(), "{:<18}shuffled uniformly before learning, by seed {}", "order", a.seed)?;
         }
@@ -357,6 +393,19 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     // A bound that was asked for and is not there is the answer no, and so is a model that is worse than none.
     let refused = a.guarantee && !fitted.model.about.promise.is_guarantee;
     Ok(if diverged.is_some() || refused { Outcome::No } else { Outcome::Done })
+}
+
+/// The model to go on from, and its state.
+fn before(a: &Arguments, path: &Path) -> Result<(Model, Checkpoint)> {
+    a.data.for_a_model()?;
+    let model = file::load_model(path)?;
+    let Some((about, state)) = file::load_state(path)? else {
+        bail!(
+            "{}: the model carries no state to go on from: learn it with --with-state (which makes the file larger), or start anew",
+            path.display()
+        );
+    };
+    Ok((model, Checkpoint { about, state }))
 }
 
 /// The figures of a model on rows of another file.
@@ -504,6 +553,7 @@ struct Watcher {
     every: u64,
     interrupted: Arc<AtomicBool>,
     beats: u64,
+    with_state: bool,
 }
 
 impl Watcher {
@@ -535,6 +585,7 @@ impl Watcher {
             every: a.every,
             interrupted,
             beats: 0,
+            with_state: a.model.is_some() && (a.with_state || a.from.is_some()),
         })
     }
 
@@ -581,6 +632,10 @@ impl Watch for Watcher {
             Some(path) => file::save_checkpoint(path, &checkpoint.about, &checkpoint.state),
             None => Ok(()),
         }
+    }
+
+    fn wants_state(&self) -> bool {
+        self.with_state
     }
 
     fn every(&self) -> Option<u64> {

@@ -51,6 +51,19 @@ pub fn open(model: &Model, data: &DataArguments, labels: Labels) -> Result<Box<d
     opened(model, data, labels, BadRows::Stop, None)
 }
 
+/// Opens data to go on learning from, with the meaning that the model gives its columns; new categories are learned.
+pub fn open_to_learn(model: &Model, data: &DataArguments) -> Result<Box<dyn Stream>> {
+    let schema = model.about.schema.clone();
+    let options = stream::ReadOptions {
+        intercept: schema.intercept,
+        missing: schema.missing,
+        schema: Some(schema),
+        grow: true,
+        ..data.options()?
+    };
+    data.open(options)
+}
+
 fn opened(
     model: &Model,
     data: &DataArguments,

@@ -39,6 +39,8 @@ pub struct Fitted {
     pub recipe: Recipe,
     /// The constants of its theorems, if they are known.
     pub constants: Option<Constants>,
+    /// What is needed to go on with other data, if the watcher wanted it.
+    pub state: Option<Checkpoint>,
 }
 
 impl Fitted {
@@ -131,31 +133,70 @@ impl Pass {
             pass.resume(checkpoint, stream.schema())?;
             skip = Skip { rows: pass.rows, expected: pass.rolling, ..Skip::default() };
         }
-        pass.predictions = watch.wants_predictions();
-        pass.every = watch.every().filter(|&n| n > 0);
-        pass.turn_at = pass.next_turn();
+        pass.over(stream, first, skip, Decided::HereByFirst, watch)
+    }
+
+    /// Goes on with other data where a finished run has left off: the same numbers as one run over the rows of both. `from` is the
+    /// [`Fitted::state`] of that run, and the stream must have its schema.
+    pub fn go_on(stream: &mut dyn Stream, options: &FitOptions, from: &Checkpoint, watch: &mut dyn Watch) -> Result<Fitted> {
+        if options.algorithm.needs.horizon {
+            let what = format!("{} was built for its number of rows, and they are over: start anew", options.algorithm.name);
+            return Err(Error::State { what });
+        }
+        // The rows that the constants came from decide again.
+        let decided = Rows::load(&from.state.part("first."))?;
+        let mut pass = Pass::new(Plan::new(&options.recipe(stream.schema())?, &decided)?, options.clone(), stream.schema())?;
+        pass.resume(from, stream.schema())?;
+        pass.over(stream, Rows::default(), Skip::default(), Decided::Before(decided), watch)
+    }
+
+    /// The first rows, which were read already, and all others.
+    fn over(
+        mut self,
+        stream: &mut dyn Stream,
+        first: Rows,
+        mut skip: Skip,
+        decided: Decided,
+        watch: &mut dyn Watch,
+    ) -> Result<Fitted> {
+        self.predictions = watch.wants_predictions();
+        self.every = watch.every().filter(|&n| n > 0);
+        self.turn_at = self.next_turn();
         for j in 0..first.len() {
             if skip.over(first.get(j))? {
                 continue;
             }
-            pass.row(first.get(j), watch)?;
-            if let Some(done) = pass.tick(stream, watch)? {
+            self.row(first.get(j), watch)?;
+            if let Some(done) = self.tick(stream, watch)? {
                 return Ok(done);
             }
         }
-        drop(first);
+        let wants_state = watch.wants_state() && !self.options.algorithm.needs.horizon;
+        let decided = match decided {
+            Decided::Before(rows) => rows,
+            Decided::HereByFirst if wants_state && !self.options.algorithm.is_default() => first,
+            Decided::HereByFirst => Rows::default(),
+        };
         while let Some(z) = stream.next()? {
             if skip.over(z)? {
                 continue;
             }
-            pass.row(z, watch)?;
-            if let Some(done) = pass.tick(stream, watch)? {
+            self.row(z, watch)?;
+            if let Some(done) = self.tick(stream, watch)? {
                 return Ok(done);
             }
         }
         skip.done()?;
-        watch.beat(&pass.progress(stream.position()));
-        pass.finish(stream.schema(), false)
+        watch.beat(&self.progress(stream.position()));
+        let state = match wants_state {
+            true => {
+                let mut state = self.checkpoint(stream.schema())?;
+                state.state.put_all("first.", decided.save());
+                Some(state)
+            }
+            false => None,
+        };
+        Ok(Fitted { state, ..self.finish(stream.schema(), false)? })
     }
 
     pub(super) fn new(plan: Plan, options: FitOptions, schema: &Schema) -> Result<Self> {
@@ -409,7 +450,7 @@ impl Pass {
             }
         }
         let (recipe, constants) = (recipe.clone(), self.plan.constants());
-        Ok(Fitted { model: Model { about, rule }, stopped, order, violations, recipe, constants })
+        Ok(Fitted { model: Model { about, rule }, stopped, order, violations, recipe, constants, state: None })
     }
 
     /// The figures of a rule on the rows that were held out.
@@ -432,6 +473,14 @@ impl Pass {
             _ => None,
         }
     }
+}
+
+/// Which rows the constants came from.
+enum Decided {
+    /// The first ones of this run.
+    HereByFirst,
+    /// Those of an earlier one.
+    Before(Rows),
 }
 
 /// Whose state it is.
