@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use rooco::loss::Base;
+use rooco::loss::{Base, Prediction};
 use rooco_data::stream::{self, BadRows, Format, Input, Missing, Roles, SchemaFile, Stream, TargetKind};
 
 use crate::output::summary;
@@ -187,12 +187,13 @@ impl DataArguments {
 
     /// Opens the data to learn from, with targets of the kind that the loss needs.
     pub fn open_for(&self, loss: Option<&str>) -> Result<Box<dyn Stream>> {
-        let target_kind = match loss.map(|l| l.split(':').next().unwrap_or(l)) {
+        let target_kind = match loss {
             None => TargetKind::Guess,
-            Some("squared" | "huber") => TargetKind::Number,
-            Some("softmax") => TargetKind::Classes,
-            Some("logistic" | "squared-hinge" | "smoothed-hinge") => TargetKind::TwoClasses,
-            Some(other) => bail!("there is no loss `{other}`; choose one of {}", Base::names()),
+            Some(loss) => match Base::parse(loss, 2)?.kind() {
+                Prediction::Number => TargetKind::Number,
+                Prediction::TwoClasses => TargetKind::TwoClasses,
+                Prediction::Classes => TargetKind::Classes,
+            },
         };
         let mut options = self.options()?;
         if options.target_kind == TargetKind::Guess {

@@ -51,7 +51,7 @@ const JUDGED: usize = 5_000_000;
 /// The figures of a model on a stream.
 pub fn figures(model: &Model, stream: &mut dyn Stream) -> Result<Evaluated> {
     let loss = model.about.loss.of_scores()?;
-    let mut metrics = Metrics::new(model.about.loss.base.kind());
+    let mut metrics = Metrics::of(&model.about.loss.base);
     let mut scores = vec![0.0; model.rule.outputs];
     let mut clamped = 0;
     let (base, mut kept) = (model.about.loss.base, Kept::default());

@@ -55,7 +55,7 @@ fn a_fit_that_fails_writes_nothing() {
         (&["no-*.csv"], &["no-*.csv"]),
         (&["empty.csv"], &["empty.csv"]),
         (&["header.csv", "--target", "y"], &["header.csv"]),
-        (&["late.csv", "--target", "y", "--loss", "squared"], &["late.csv:1502:5", "oops"]),
+        (&["late.csv", "--target", "y", "--loss", "squared", "--missing", "error"], &["late.csv:1502:5", "oops"]),
         (&["ragged.csv", "--target", "y"], &["ragged.csv:1502", "3 fields where 5"]),
         (&["quote.csv", "--target", "y"], &["quote.csv:1502"]),
         (&["late.svm"], &["late.svm:301:7", "sort the indices"]),
@@ -63,7 +63,7 @@ fn a_fit_that_fails_writes_nothing() {
         (&["three.csv", "--target", "y", "--loss", "logistic"], &["three.csv", "two classes are needed"]),
         (&["three.csv", "--target", "y", "--loss", "squared"], &["three.csv:2:1"]),
         (&["good.csv"], &["good.csv", "which column is the target", "`x1`"]),
-        (&["missing.csv", "--target", "y"], &["missing.csv:1502:3", "missing = zero"]),
+        (&["missing.csv", "--target", "y", "--missing", "error"], &["missing.csv:1502:3", "missing = typical, zero"]),
         (&["weight.csv", "--target", "y", "--weight", "w"], &["weight.csv:1502:9", "heavy"]),
         (&["cut.csv.gz", "--target", "y"], &["cut.csv.gz"]),
         (&["noise.parquet", "--target", "y"], &["noise.parquet"]),
@@ -102,7 +102,7 @@ fn bad_rows_are_skipped_on_request_counted_and_limited() {
         .enumerate()
         .map(|(i, l)| if i % 300 == 0 && (1200..2400).contains(&i) { "1,2,oops,3,1\n".into() } else { format!("{l}\n") });
     write(d, "bad.csv", &bad.collect::<String>());
-    let args = ["fit", "bad.csv", "--target", "y", "--drop", "w", "--loss", "squared", "--on-bad-row", "skip", "--json"];
+    let args = ["fit", "bad.csv", "--target", "y", "--drop", "w", "--loss", "squared", "--on-bad-row", "skip", "--missing", "error", "--json"];
     let out = run(d, &args);
     let message = String::from_utf8_lossy(&out.stderr);
     assert!(

@@ -35,7 +35,7 @@ fn spoiled(d: &Path, n: usize, spoil: impl Fn(usize, &str) -> String) -> (Value,
     assert_eq!(out.status.code(), Some(0), "{talk}");
     let odd = json(&String::from_utf8(out.stdout).unwrap());
     assert_eq!(odd["features"], clean["features"], "{odd}");
-    assert!(odd["progressive_loss"].as_f64().unwrap() < 1.1 * clean["progressive_loss"].as_f64().unwrap() + 0.02, "{odd} {clean}");
+    assert!(odd["progressive_loss"].as_f64().unwrap() < 1.1 * clean["progressive_loss"].as_f64().unwrap() + 0.04, "{odd} {clean}");
     (odd, talk)
 }
 
@@ -47,8 +47,8 @@ fn a_word_among_numbers_is_a_missing_number_and_is_named() {
     let (_, talk) = spoiled(d, 3000, |k, v| if k == 3 { "unknown".into() } else { v.into() });
     assert!(talk.contains("column `a`") && talk.contains("`unknown` in line 5") && talk.contains("taken as missing"), "{talk}");
     for mark in ["?", "-", "inf"] {
-        let (_, talk) = spoiled(d, 3000, |k, v| if k % 10 == 4 { mark.into() } else { v.into() });
-        assert!(talk.contains(&format!("`{mark}` 300 times, first in line 6")), "{talk}");
+        let (_, talk) = spoiled(d, 3000, |k, v| if k % 100 == 4 { mark.into() } else { v.into() });
+        assert!(talk.contains(&format!("`{mark}` 30 times, first in line 6")), "{talk}");
     }
     // A word that the first rows do not show.
     let (_, talk) = spoiled(d, 3000, |k, v| if k == 2500 { "oops".into() } else { v.into() });
@@ -306,4 +306,55 @@ fn the_summary_is_short_and_explains_when_asked() {
     let shown: Value = serde_json::from_str(&ok(d, &["show", "m", "--json"])).unwrap();
     let offset = shown["offset"][0].as_f64().unwrap();
     assert_eq!(ok(d, &["show", "m"]).contains("(offset)"), offset != 0.0);
+}
+
+/// Counts, amounts and quantiles: the default learns each, predictions are means or quantiles, and wrong targets are refused.
+#[test]
+fn losses_for_counts_amounts_and_quantiles() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    let mut random = rooco::rng::Random::new(5, rooco::rng::Purpose::Test);
+    let mut text = String::from("count,amount,rain,y,a,b\n");
+    for _ in 0..6000 {
+        let (a, b) = (random.normal(), random.normal());
+        let mean: f64 = (1.0 + 0.5 * a - 0.3 * b).exp();
+        // Knuth's way to a Poisson number.
+        let (mut count, mut product) = (0, random.uniform());
+        while product > (-mean).exp() {
+            count += 1;
+            product *= random.uniform();
+        }
+        // A gamma number of shape 1 is -log u; rain: none on some days.
+        let amount = -mean * random.uniform().max(1e-12).ln();
+        let rain = if random.uniform() < 0.3 { 0.0 } else { amount };
+        writeln!(text, "{count},{amount},{rain},{},{a},{b}", 100.0 + 10.0 * a + 5.0 * random.normal()).unwrap();
+    }
+    write(d, "t.csv", &text);
+    let weights = |target: &str, loss: &str| -> (f64, f64) {
+        let others: Vec<&str> = ["count", "amount", "rain", "y"].into_iter().filter(|t| *t != target).collect();
+        let s = fit(d, &["t.csv", "--target", target, "--drop", &others.join(","), "--loss", loss, "-m", "m"]);
+        assert!(s["progressive_loss"].as_f64().unwrap().is_finite(), "{s}");
+        let shown: Value = serde_json::from_str(&ok(d, &["show", "m", "--json", "--top", "0"])).unwrap();
+        let of = |name: &str| {
+            let all = shown["weights"].as_array().unwrap();
+            all.iter().find(|w| w["feature"] == name).unwrap()["weights"][0].as_f64().unwrap()
+        };
+        (of("a"), of("b"))
+    };
+    for (target, loss) in [("count", "poisson"), ("amount", "gamma"), ("rain", "tweedie:1.5"), ("rain", "poisson")] {
+        let (a, b) = weights(target, loss);
+        assert!((a - 0.5).abs() < 0.1 && (b + 0.3).abs() < 0.1, "{loss} of {target}: {a} {b}");
+        let p: Vec<f64> = ok(d, &["predict", "m", "t.csv"]).lines().map(|l| l.parse().unwrap()).collect();
+        assert!(p.iter().all(|p| *p > 0.0), "means are positive");
+        let eval = json(&ok(d, &["eval", "m", "t.csv", "--json"]));
+        assert!(eval["r2"].as_f64().unwrap() > 0.05, "{loss}: {eval}");
+    }
+    weights("y", "quantile:0.9");
+    let targets: Vec<f64> = text.lines().skip(1).map(|l| l.split(',').nth(3).unwrap().parse().unwrap()).collect();
+    let p: Vec<f64> = ok(d, &["predict", "m", "t.csv"]).lines().map(|l| l.parse().unwrap()).collect();
+    let below = targets.iter().zip(&p).filter(|(y, p)| y < p).count() as f64 / 6000.0;
+    assert!((below - 0.9).abs() < 0.03, "{below} of the targets are below the 0.9 quantile");
+    assert!(ok(d, &["show", "m"]).contains("quantile 0.9, its corner rounded over 0.01"));
+    let message = error(d, &["fit", "t.csv", "--target", "rain", "--loss", "gamma"]);
+    assert!(message.contains("the target is 0, and the loss gamma needs targets above 0"), "{message}");
 }

@@ -300,6 +300,7 @@ fn no_printed_bound_is_below_the_measured_regret() {
                     "squared",
                     "--shuffle",
                     "--quiet",
+                    "--explain",
                 ];
                 let more = ["--algorithm", algorithm, "--domain", &domain, "--seed", &seed];
                 let text = run(d, &[&args[..], &more].concat());
@@ -367,7 +368,7 @@ fn the_text_says_who_pays_the_l2_term() {
     let dir = tempfile::tempdir().unwrap();
     let d = dir.path();
     write(d, "t.csv", &table(3000, 1, |_, _| ()));
-    let args = ["fit", "t.csv", "--target", "y", "--shuffle", "--domain", "ball:4", "--l2", "0.2", "--quiet"];
+    let args = ["fit", "t.csv", "--target", "y", "--shuffle", "--domain", "ball:4", "--l2", "0.2", "--quiet", "--explain"];
     assert!(ok(d, &[&args[..], &["--guarantee"]].concat()).contains("what is played is charged without"));
     assert!(ok(d, &[&args[..], &["--algorithm", "provable"]].concat()).contains("both pay"));
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::cell::{Reading, is_mark};
+use super::cell::{Reading, is_mark, number_as};
 use super::date::{self, DatePart, DateStyle, Moment};
 use super::look::{ColumnLook, Guess, Kind, ODD_SHARE, OddValue, Typed, words};
 use super::names::{Dictionary, did_you_mean, some_names};
@@ -52,6 +52,8 @@ pub(crate) struct Columns {
     /// Rows read, and the line of the one being read.
     rows: u64,
     pub line: u64,
+    /// How the numbers of the target are written.
+    label_reading: Reading,
     /// The labels of all rows, while they are collected.
     pub survey: Option<Probe>,
     // The row being built.
@@ -113,6 +115,7 @@ impl Columns {
             rows: 0,
             line: 0,
             survey: None,
+            label_reading: schema.columns.iter().find(|c| c.role == Role::Target).map_or(Reading::Plain, |c| c.reading),
             schema,
             hot: Vec::new(),
             y: f64::NAN,
@@ -405,6 +408,11 @@ impl Columns {
 
     /// The target as text.
     pub fn label_text(&mut self, label: &[u8]) -> Cell<()> {
+        if !self.label_reading.is_plain()
+            && let Some(number) = number_as(label, self.label_reading)
+        {
+            return self.label_number(number);
+        }
         if let Some(survey) = &mut self.survey {
             survey.text(label);
             return Ok(());
@@ -526,7 +534,11 @@ fn decide(
     };
     for (k, f) in found.iter().enumerate() {
         if k == target || Some(k) == weight {
-            columns.push(Column::new(&f.name, if k == target { Role::Target } else { Role::Weight }));
+            let reading = match f.look.guess(&f.name).kind {
+                Kind::Number(reading) if k == target => reading,
+                _ => Reading::Plain,
+            };
+            columns.push(Column { reading, ..Column::new(&f.name, if k == target { Role::Target } else { Role::Weight }) });
             continue;
         }
         let Guess { kind, why } = wanted.guess(k, f, options.roles);
@@ -568,6 +580,7 @@ fn decide(
         columns.push(Column::new(options.target.clone().unwrap_or_else(|| "y".into()), Role::Target));
         columns.extend(options.weight.clone().map(|name| Column::new(name, Role::Weight)));
     } else {
+        labels.reading = columns[target].reading;
         probe(target, &mut labels);
     }
     let target: Target = labels.decide(&options.target_kind).map_err(|what| Error::Target { file: file.into(), what })?;

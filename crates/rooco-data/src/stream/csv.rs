@@ -70,7 +70,7 @@ impl Csv {
             }
         };
         let given = options.header.or(options.schema.as_ref().map(|s| s.header));
-        let header = given.unwrap_or_else(|| records[0].iter().all(|f| whole_number(f).is_none() && !is_missing(f)));
+        let header = given.unwrap_or_else(|| is_header(&records[0]));
         if header && records.len() == 1 {
             return Err(lines.text.error_at(1, 0, "the file has a header, but no rows"));
         }
@@ -334,7 +334,13 @@ fn look(rows: &[Vec<Vec<u8>>], column: usize, header: usize) -> ColumnLook {
     for (k, field) in rows.iter().enumerate().filter_map(|(k, r)| Some((k, r.get(column)?))) {
         look.cell(field, (k + header + 1) as u64);
     }
-    look
+    look.sealed()
+}
+
+/// Names, none of them a number; one may be empty, as that of an index that was saved with the table.
+fn is_header(fields: &[Vec<u8>]) -> bool {
+    let named = fields.iter().filter(|f| !is_missing(f)).count();
+    fields.iter().all(|f| whole_number(f).is_none() && (f.is_empty() || !is_missing(f))) && named > 0 && named + 1 >= fields.len()
 }
 
 fn names(fields: &[Vec<u8>], header: bool) -> Vec<String> {

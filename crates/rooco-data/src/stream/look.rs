@@ -72,6 +72,8 @@ pub struct ColumnLook {
     more_odd: u64,
     distinct: HashMap<Box<[u8]>, u64, std::hash::BuildHasherDefault<super::names::ShortHash>>,
     beyond: bool,
+    /// How many different values there were, once they have been let go.
+    counted: Option<usize>,
     /// What the file says of the type.
     pub(crate) typed: Typed,
     /// The name of a type that cannot be learned from.
@@ -212,7 +214,14 @@ impl ColumnLook {
 
     /// Different values, and whether there are more than were counted.
     pub fn distinct(&self) -> (usize, bool) {
-        (self.distinct.len(), self.beyond)
+        (self.counted.unwrap_or(self.distinct.len()), self.beyond)
+    }
+
+    /// Lets the values go and keeps their number: thousands of columns would take much memory.
+    pub(crate) fn sealed(mut self) -> Self {
+        self.counted = Some(self.distinct.len());
+        self.distinct = HashMap::default();
+        self
     }
 
     /// The smallest and the largest number.

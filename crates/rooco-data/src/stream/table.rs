@@ -432,7 +432,7 @@ fn look_at<R: Columnar>(reader: &mut R, columns: usize, k: usize, kind: &Kind, r
     let mut seen = ColumnLook::typed(typed(kind), kind);
     let place = (!matches!(kind, Kind::Other(_))).then_some(k);
     look(reader, columns, place, rows, |block, row| show(&mut seen, block, kind, row, row as u64 + 1))?;
-    Ok(seen)
+    Ok(seen.sealed())
 }
 
 fn typed(kind: &Kind) -> Typed {

@@ -1,5 +1,6 @@
 //! What the target means: a number, or one of K classes. Decided from the first rows, or given, and fixed from then on.
 
+use super::cell::{Reading, number_as};
 use super::number_text;
 
 /// The meaning of the target column.
@@ -133,6 +134,8 @@ pub(crate) struct Probe {
     labels: std::collections::BTreeSet<String>,
     words: bool,
     rows: u64,
+    /// How numbers are written.
+    pub reading: Reading,
 }
 
 impl Probe {
@@ -142,7 +145,8 @@ impl Probe {
     }
 
     pub fn text(&mut self, label: &[u8]) {
-        match parse_plain(label) {
+        let number = if self.reading.is_plain() { parse_plain(label) } else { number_as(label, self.reading) };
+        match number {
             Some(value) => self.number(value),
             None => {
                 self.rows += 1;
@@ -161,7 +165,7 @@ impl Probe {
 
     /// The decision. `Err` says why none is possible, and the way out.
     pub fn decide(self, kind: &TargetKind) -> Result<Target, String> {
-        let Probe { labels, words, rows } = self;
+        let Probe { labels, words, rows, .. } = self;
         let mut names: Vec<String> = labels.into_iter().collect();
         if !words {
             names.sort_by(|a, b| parse_plain(a.as_bytes()).unwrap_or(0.0).total_cmp(&parse_plain(b.as_bytes()).unwrap_or(0.0)));

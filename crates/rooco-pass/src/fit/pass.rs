@@ -81,6 +81,8 @@ pub struct Pass {
     score_loss: Box<dyn Loss>,
     /// Rows read, learned from or held out.
     rows: u64,
+    /// Targets below this have no meaning for the loss.
+    least_target: f64,
     /// A checksum of the rows read, in their order.
     rolling: u64,
     learned: u64,
@@ -211,6 +213,7 @@ impl Pass {
             filled_in: schema.filled_in(),
             frozen: None,
             kind: base.kind(),
+            least_target: base.least_target(),
             score_loss: plan.recipe.loss.of_scores()?,
             scores: vec![0.0; base.outputs()],
             holdout: (options.holdout > 0.0).then(|| Holdout::new(options.holdout, options.settings.seed)),
@@ -247,6 +250,9 @@ impl Pass {
     /// One row: hold it out, or play, pay and learn.
     #[inline]
     pub(super) fn row(&mut self, z: Row<'_>, watch: &mut dyn Watch) -> Result<()> {
+        if z.y < self.least_target {
+            return Err(self.below(z.y));
+        }
         self.rows += 1;
         let hash = checksum::hash(z);
         self.rolling = mix(self.rolling ^ hash);
@@ -281,6 +287,13 @@ impl Pass {
         }
         self.baseline.add(self.kind, z.y, z.weight);
         Ok(())
+    }
+
+    #[cold]
+    fn below(&self, y: f64) -> Error {
+        let (base, row) = (self.plan.recipe.loss.base, self.rows + 1);
+        let least = if self.least_target > 0.0 { "above 0" } else { "at least 0" };
+        Error::Data(format!("row {row}: the target is {y}, and the loss {base} needs targets {least}: drop the row, or choose another loss"))
     }
 
     fn predict(&mut self, x: Features<'_>, watch: &mut dyn Watch) -> Result<()> {
@@ -456,7 +469,7 @@ impl Pass {
     /// The figures of a rule on the rows that were held out.
     fn test(&self, rule: &Rule) -> Option<Figures> {
         let holdout = self.holdout.as_ref()?;
-        let (mut metrics, mut scores) = (Metrics::new(self.kind), vec![0.0; self.outputs()]);
+        let (mut metrics, mut scores) = (Metrics::of(&self.plan.recipe.loss.base), vec![0.0; self.outputs()]);
         for z in holdout.rows() {
             rule.scores(z.x, &mut scores);
             metrics.add(&scores, z.y, z.weight, score_loss(self.score_loss.as_ref(), &scores, z));

@@ -18,6 +18,8 @@ const K: usize = 3;
 enum Rows {
     /// y real.
     Regression,
+    /// y positive.
+    Amounts,
     /// y = ±1.
     Labels,
     /// y = 0..K-1.
@@ -52,6 +54,7 @@ impl Data {
             data.x.push(x);
             data.y.push(match kind {
                 Rows::Regression | Rows::Matrices => 2.0 * r.normal(),
+                Rows::Amounts => r.normal().exp(),
                 Rows::Labels => [1.0, -1.0][k / 2 % 2],
                 Rows::Classes => (k % K) as f64,
             });
@@ -108,6 +111,10 @@ fn losses() -> Vec<Case> {
         case(Linear(Squared), Regression, 1.0, 1.0),
         case(Linear(Logistic), Labels, 1.0, 1.0),
         case(Linear(huber(1.0)), Regression, 1.0, 1.0),
+        case(Linear(Quantile::new(0.8, 0.7).unwrap()), Regression, 1.0, 1.0),
+        case(Linear(Poisson), Amounts, 1.0, 1.0),
+        case(Linear(Gamma), Amounts, 1.0, 1.0),
+        case(Linear(Tweedie::new(1.3).unwrap()), Amounts, 1.0, 1.0),
         case(Linear(SquaredHinge), Labels, 1.0, 1.0),
         case(Linear(smoothed(1.0)), Labels, 1.0, 1.0),
         case(noisy(Logistic), Labels, 1.0, 1.0),
