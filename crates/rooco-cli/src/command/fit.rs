@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use rooco::algorithm::{Algorithm, Memory, Settings};
 use rooco::guarantee::Constant;
 use rooco::loss::{Base, Prediction};
+use rooco::map::Kind;
 use rooco::replay::{Keep, Leftovers};
 use rooco_data::shuffle::{ShuffleOptions, ShuffledRows};
 use rooco_data::stream::{Labels, Schema, Stream};
@@ -53,6 +54,12 @@ pub struct Arguments {
 
     #[arg(long, default_value = Algorithm::DEFAULT.name, help = algorithm_help())]
     pub algorithm: String,
+
+    /// What the model is linear in: linear (the columns as they are), shapes (a curve for every numeric column), pairs (curves and products of pairs of
+    /// columns), or auto (all three as experts in one average; other algorithms than the default, domains and corrected features then take the columns as
+    /// they are).
+    #[arg(long, default_value = "linear")]
+    pub features: String,
 
     /// λ, a lower bound on the strong convexity of the mean loss.
     #[arg(long)]
@@ -128,7 +135,7 @@ pub struct Arguments {
 
     /// Goes on from a model that was written with --with-state, with other data: the same numbers as one run over all of them. The model says
     /// what the columns mean and all options.
-    #[arg(long, value_name = "MODEL", conflicts_with_all = ["loss", "l2", "domain", "algorithm", "beta", "lambda", "l", "gradient_bound", "horizon",
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["loss", "l2", "domain", "algorithm", "features", "beta", "lambda", "l", "gradient_bound", "horizon",
         "n0", "seed", "holdout", "guarantee", "resume", "shuffle", "no_order_test", "checkpoint"])]
     pub from: Option<PathBuf>,
 
@@ -216,6 +223,9 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         Some(path) => Some(before(&a, path)?),
     };
     let mut algorithm = Algorithm::parse(&a.algorithm)?;
+    if a.with_state && a.features != "linear" {
+        bail!("--with-state: a model of --features {} cannot go on with other data yet; use --features linear", a.features);
+    }
     if a.with_state && algorithm.needs.horizon {
         bail!("--with-state: {} is built for its number of rows, and cannot go on after them", algorithm.name);
     }
@@ -271,6 +281,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         l2: a.l2,
         domain: a.domain.clone(),
         algorithm,
+        features: Kind::parse(&a.features)?,
         settings: Settings {
             horizon: constants.horizon.map_or_else(|| horizon(&a, algorithm), |t| Ok(Some(t)))?,
             n0: a.n0,

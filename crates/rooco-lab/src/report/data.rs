@@ -192,7 +192,7 @@ impl ReportData {
             points,
             curves,
             errors,
-            checks: vec![],
+            ..ReportData::default()
         }
     }
 

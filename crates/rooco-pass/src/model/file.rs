@@ -37,18 +37,7 @@ pub fn save_model(path: &Path, model: &Model) -> Result<()> {
 
 /// A model as the bytes of its file.
 pub fn model_bytes(model: &Model) -> Result<Vec<u8>> {
-    to_bytes("model", &model.about, &tensors(model), model.rule.outputs)
-}
-
-fn tensors(model: &Model) -> State {
-    let l = &model.rule;
-    let mut s = State::default();
-    s.put_f64("weights", l.weights.clone());
-    s.put_f64("offset", l.offset.clone());
-    if let Some(limits) = &l.limits {
-        s.put_f64("limits", limits.clone());
-    }
-    s
+    to_bytes("model", &model.about, &model.rule.save(), model.rule.outputs)
 }
 
 /// Writes a model with the state that learning can go on from, and returns how many bytes the state takes.
@@ -61,7 +50,7 @@ pub fn save_model_with_state<A: Serialize>(path: &Path, model: &Model, about: &A
 
 /// A model with its state, as the bytes of its file.
 pub fn model_with_state_bytes<A: Serialize>(model: &Model, about: &A, state: &State) -> Result<Vec<u8>> {
-    let mut s = tensors(model);
+    let mut s = model.rule.save();
     let about = serde_json::to_string(about).map_err(|e| Error::Unsupported(format!("cannot describe the state: {e}")))?;
     s.put_text(STATE_ABOUT, &about);
     s.put_all(STATE, state.clone());
@@ -89,17 +78,8 @@ pub fn load_model(path: &Path) -> Result<Model> {
 pub fn model_from_bytes(path: &Path, bytes: &[u8]) -> Result<Model> {
     let (about, state): (About, State) = from_bytes(path, "model", bytes)?;
     let outputs = about.loss.base.outputs();
-    let rule = Rule {
-        outputs,
-        weights: state.f64("weights")?.to_vec(),
-        limits: state.f64("limits").ok().map(<[f64]>::to_vec),
-        offset: state.f64("offset")?.to_vec(),
-    };
-    let features = rule.weights.len() / outputs.max(1);
-    let fits = rule.offset.len() == outputs
-        && rule.weights.len() == features * outputs
-        && rule.limits.as_ref().is_none_or(|l| l.len() == features);
-    if !fits {
+    let rule = Rule::load(&state).map_err(|e| bad(path, e.to_string()))?;
+    if rule.outputs != outputs {
         return Err(bad(path, "its tensors do not fit together".into()));
     }
     Ok(Model { about, rule })

@@ -131,6 +131,8 @@ pub struct Auto<P> {
     off: Off,
     /// What the next row is for, if the caller has said so.
     role: Option<Role>,
+    /// The prediction that was played last.
+    last_played: f64,
     /// The row being learned. Scratch, like the next.
     entries: Entries,
     unusual: Unusual,
@@ -169,6 +171,7 @@ impl<P: AutoLoss> Auto<P> {
             weight_exponent: 0,
             off: Off::default(),
             role: None,
+            last_played: 0.0,
             entries: Entries::default(),
             unusual: Unusual::default(),
             non_zero: Default::default(),
@@ -300,6 +303,16 @@ impl<P: AutoLoss> Learner for Auto<P> {
 
     fn observe(&mut self, z: Row<'_>) -> Result<Played> {
         wide::round(self, z)
+    }
+
+    fn observe_scored(&mut self, z: Row<'_>, scores: &mut [f64]) -> Result<Played> {
+        if z.weight == 0.0 {
+            self.scores(z.x, scores);
+            return self.observe(z);
+        }
+        let played = self.observe(z)?;
+        scores[0] = self.last_played;
+        Ok(played)
     }
 
     fn rule(&self) -> Rule {

@@ -146,6 +146,7 @@ impl<P: AutoLoss> Auto<P> {
         let mix = self.scores.mix(&reading.m);
         let played = self.label.mean + mix + reading.surprise;
         let loss = s * (self.loss.value(played, z.y) - 0.5 * curved_played);
+        self.last_played = played;
 
         let row_quadratic = self.second.is_some().then(|| {
             let lanes = (stream.signed && !stream.quadratic).then(|| self.scores.mix_lanes(&reading.m));
@@ -203,6 +204,7 @@ impl<P: AutoLoss> Auto<P> {
         let mut reading = Reading::default();
         self.read_second_order(z, &mut reading);
         let loss = z.weight * reading.last.value;
+        self.last_played = self.label.mean + reading.m[CANDIDATES - 1];
         let lanes = (!self.loss.is_quadratic()).then(|| self.second.as_ref().map_or(0.0, |s| z.x.dot(&s.lanes)));
         let s = z.weight * power_of_two(-self.weight_exponent);
         let row = self.expand(z, s, reading.m[CANDIDATES - 1], lanes, Some(reading.last));
