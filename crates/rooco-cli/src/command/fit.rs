@@ -27,6 +27,7 @@ use super::correction::CorrectionArguments;
 use super::data::DataArguments;
 use super::{audit, eval, predict};
 use crate::exit::Outcome;
+use crate::output::report::{self, LearningCurve, Signed};
 use crate::output::{Progress, say, summary, words};
 
 /// Learn a model in one pass.
@@ -156,6 +157,11 @@ pub struct Arguments {
     #[arg(long)]
     pub no_order_test: bool,
 
+    /// Writes a page about the run that opens in any browser without a network: learning curve, ROC and calibration on held-out rows, weights, columns,
+    /// signed weights, order, promise.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+
     /// Say all that a promise rests on, and what can be done where there is none.
     #[arg(long)]
     pub explain: bool,
@@ -212,7 +218,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         bail!("--certify reads the data a second time, and standard input can be read only once: put the data in a file");
     }
     // A pass may take hours: what would fail at its end fails now.
-    for path in [&a.model, &a.predictions, &a.checkpoint].into_iter().flatten() {
+    for path in [&a.model, &a.predictions, &a.checkpoint, &a.report].into_iter().flatten() {
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !folder.is_dir() {
             bail!("{}: there is no folder `{}`; create it first", path.display(), folder.display());
@@ -364,6 +370,14 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         Some(path) => Some(tested(&fitted.model, &a.data, path)?),
         None => None,
     };
+    if let Some(path) = &a.report {
+        let signed = match fitted.model.about.negative_rows > 0 && a.data.can_be_read_again() {
+            true => Some(Signed::of(predict::open(&fitted.model, &a.data, Labels::Required)?.as_mut())?),
+            false => None,
+        };
+        let page = report::page(&fitted, &watcher.curve, signed.as_ref(), &a.data.data.join(" "), tested.as_ref());
+        file::write_atomically(path, page.as_bytes())?;
+    }
     for violation in &fitted.violations {
         let ways = violation.repairs().iter().copied();
         eprintln!("rooco: {}", with_repairs(&violation.to_string(), ways, &say::repair));
@@ -386,6 +400,9 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         if let (Some(bytes), Some(path)) = (state_bytes, &a.model) {
             let (kb, path) = (words::count(bytes as u64 / 1000 + 1), path.display());
             writeln!(std::io::stdout(), "{:<18}{kb} kB of the model file: go on with rooco fit --from {path} MORE", "state")?;
+        }
+        if let Some(path) = &a.report {
+            writeln!(std::io::stdout(), "{:<18}{}", "report", path.display())?;
         }
         if a.shuffle {
             writeln!(std::io::stdout(), "{:<18}shuffled uniformly before learning, by seed {}", "order", a.seed)?;
@@ -565,6 +582,7 @@ struct Watcher {
     interrupted: Arc<AtomicBool>,
     beats: u64,
     with_state: bool,
+    curve: LearningCurve,
 }
 
 impl Watcher {
@@ -597,6 +615,7 @@ impl Watcher {
             interrupted,
             beats: 0,
             with_state: a.model.is_some() && (a.with_state || a.from.is_some()),
+            curve: LearningCurve::default(),
         })
     }
 
@@ -621,6 +640,7 @@ impl Drop for Watcher {
 impl Watch for Watcher {
     fn beat(&mut self, beat: &Beat) -> Control {
         self.progress.show(beat);
+        self.curve.add(beat.learned, beat.loss, beat.recent);
         self.beats += 1;
         if self.json && self.beats.is_multiple_of(1024) {
             let line = json!({"type": "progress", "rows": beat.position.rows, "progressive_loss": beat.loss, "recent_loss": beat.recent});

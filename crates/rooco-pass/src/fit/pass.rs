@@ -12,7 +12,7 @@ use rooco::sum::Sum;
 use rooco::{Error, Features, Recipe, Result, Row, Rule};
 use rooco_data::stream::{Position, Role, Schema, Stream};
 
-use super::holdout::Holdout;
+use super::holdout::{Held, Holdout};
 use super::{Checkpoint, CheckpointAbout, Control, FitOptions, Progress, Watch};
 use crate::audit::Certified;
 use crate::metrics::{Baseline, Figures, Metrics};
@@ -39,6 +39,8 @@ pub struct Fitted {
     pub recipe: Recipe,
     /// The constants of its theorems, if they are known.
     pub constants: Option<Constants>,
+    /// The final model on the rows that were held out.
+    pub held: Option<Held>,
     /// What is needed to go on with other data, if the watcher wanted it.
     pub state: Option<Checkpoint>,
 }
@@ -427,7 +429,7 @@ impl Pass {
         let order = self.order.as_ref().map(OrderTest::report);
         let random = order.as_ref().is_none_or(OrderReport::random_order);
         let mut rule = self.plan.learner.rule();
-        let holdout = self.test(&rule);
+        let (holdout, held) = self.test(&rule).unzip();
         let recipe = &self.plan.recipe;
         let about = About {
             version: env!("CARGO_PKG_VERSION").into(),
@@ -465,19 +467,33 @@ impl Pass {
             }
         }
         let (recipe, constants) = (recipe.clone(), self.plan.constants());
-        Ok(Fitted { model: Model { about, rule }, stopped, order, violations, recipe, constants, state: None })
+        Ok(Fitted { model: Model { about, rule }, stopped, order, violations, recipe, constants, held, state: None })
     }
 
-    /// The figures of a rule on the rows that were held out.
-    fn test(&self, rule: &Rule) -> Option<Figures> {
+    /// The figures of a rule on the rows that were held out, and what they came from.
+    fn test(&self, rule: &Rule) -> Option<(Figures, Held)> {
         let holdout = self.holdout.as_ref()?;
         let (mut metrics, mut scores) = (Metrics::of(&self.plan.recipe.loss.base), vec![0.0; self.outputs()]);
+        let mut held = Held::default();
+        let mut sums: Vec<[f64; 2]> = Vec::new();
         for z in holdout.rows() {
             rule.scores(z.x, &mut scores);
             metrics.add(&scores, z.y, z.weight, score_loss(self.score_loss.as_ref(), &scores, z));
+            held.scores.extend_from_slice(&scores);
+            held.y.push(z.y);
+            held.weight.push(z.weight);
+            for (i, v) in z.x.iter() {
+                if i >= sums.len() {
+                    sums.resize(i + 1, [0.0; 2]);
+                }
+                sums[i][0] += v;
+                sums[i][1] += v * v;
+            }
         }
+        let n = held.y.len().max(1) as f64;
+        held.spread = sums.iter().map(|[sum, squares]| (squares / n - (sum / n) * (sum / n)).max(0.0).sqrt()).collect();
         let (of, _) = holdout.counts();
-        Some(Figures { of, ..metrics.figures() })
+        Some((Figures { of, ..metrics.figures() }, held))
     }
 
     /// The loss of the best constant, where it has a closed form.
