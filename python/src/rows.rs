@@ -163,7 +163,7 @@ impl Rows {
     }
 
     fn numbers_only(&self, schema: &Schema) -> Result<()> {
-        let text = schema.columns.iter().find(|c| matches!(c.role, Role::Categorical { .. }));
+        let text = schema.columns.iter().find(|c| matches!(c.role, Role::Categorical { .. } | Role::Date { .. }));
         match text.filter(|_| self.read.numbers_only) {
             None => Ok(()),
             Some(column) => Err(Error::Data(format!(

@@ -160,7 +160,8 @@ impl TableWriter {
             let Some(mut out) = group.next_column().map_err(failed)? else { break };
             let levels: Vec<i16> = rows.iter().map(|r| i16::from(r[k] != OutCell::Empty)).collect();
             let written = if column.is_number {
-                let values: Vec<f64> = rows.iter().filter_map(|r| if let OutCell::Number(v) = r[k] { Some(v) } else { None }).collect();
+                let values: Vec<f64> =
+                    rows.iter().filter_map(|r| if let OutCell::Number(v) = r[k] { Some(v) } else { None }).collect();
                 out.typed::<DoubleType>().write_batch(&values, Some(&levels), None)
             } else {
                 let values: Vec<ByteArray> = rows

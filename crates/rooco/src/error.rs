@@ -274,9 +274,12 @@ impl Error {
     /// What can be done about it.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Error::NonFinite { .. } | Error::MalformedRow { .. } | Error::Data(_) | Error::Parse { .. } | Error::Empty | Error::Target { .. } => {
-                ErrorKind::Data
-            }
+            Error::NonFinite { .. }
+            | Error::MalformedRow { .. }
+            | Error::Data(_)
+            | Error::Parse { .. }
+            | Error::Empty
+            | Error::Target { .. } => ErrorKind::Data,
             Error::Dimension { .. } | Error::TooManyBadRows { .. } | Error::HorizonExceeded { .. } => ErrorKind::Data,
             Error::Option(_) | Error::Unknown { .. } | Error::Missing { .. } | Error::Constant { .. } => ErrorKind::Option,
             Error::OutsideDomain { .. } | Error::EmptyDomain(_) | Error::LambdaExceedsBeta { .. } | Error::Draw { .. } => {

@@ -149,7 +149,11 @@ impl DataArguments {
             missing: self.missing.unwrap_or(Missing::Typical),
             intercept: !self.no_intercept,
             header: self.no_header.then_some(false),
-            bad_rows: if self.on_bad_row.as_deref() == Some("skip") { BadRows::Skip { max: self.max_bad_rows } } else { BadRows::Stop },
+            bad_rows: if self.on_bad_row.as_deref() == Some("skip") {
+                BadRows::Skip { max: self.max_bad_rows }
+            } else {
+                BadRows::Stop
+            },
             ahead: self.threads.map_or(defaults.ahead, |n| n > 1),
             ..defaults
         };
@@ -180,7 +184,9 @@ impl DataArguments {
             ("--roles", self.roles != "guess"),
         ];
         if let Some((name, _)) = said.iter().find(|(_, given)| *given) {
-            bail!("{name} says what the data mean, and the model knows that from when it was learned (rooco show tells): leave it out");
+            bail!(
+                "{name} says what the data mean, and the model knows that from when it was learned (rooco show tells): leave it out"
+            );
         }
         Ok(())
     }

@@ -34,7 +34,11 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     let options = a.data.options()?;
     let found = stream::inspect(&a.data.inputs()?, &options)?;
     if let Some(path) = &a.write {
-        let text = format!("# What `rooco inspect` found in {}.\n{}", a.data.data.join(" "), SchemaFile::text(&found.schema, found.has_target));
+        let text = format!(
+            "# What `rooco inspect` found in {}.\n{}",
+            a.data.data.join(" "),
+            SchemaFile::text(&found.schema, found.has_target)
+        );
         write_atomically(path, text.as_bytes()).with_context(|| "the schema was not written")?;
     }
     let mut out = std::io::stdout().lock();
@@ -98,7 +102,8 @@ fn lines(found: &Inspected) -> Vec<String> {
                     let count = |name: &String| values.iter().find(|(v, _)| v == name).map_or(0, |(_, n)| *n);
                     let list: Vec<String> =
                         names.iter().take(20).map(|n| format!("`{n}` {} rows", words::count(count(n)))).collect();
-                    let positive = if names.len() == 2 { format!("; `{}` is the positive class", names[1]) } else { String::new() };
+                    let positive =
+                        if names.len() == 2 { format!("; `{}` is the positive class", names[1]) } else { String::new() };
                     lines.push(format!("{:<18}{} classes: {}{positive}", "target", names.len(), list.join(", ")));
                 }
             },

@@ -104,7 +104,9 @@ impl Signed {
         )];
         let mut tables = Vec::new();
         if !self.classes.is_empty() {
-            let row = |(name, sums): (&String, &[f64; 2])| vec![name.clone(), words::short(sums[0]), words::short(sums[1]), share(*sums)];
+            let row = |(name, sums): (&String, &[f64; 2])| {
+                vec![name.clone(), words::short(sums[0]), words::short(sums[1]), share(*sums)]
+            };
             tables.push(TextTable {
                 heads: ["class", "positive weight", "negative weight", "negative share"].map(String::from).to_vec(),
                 text: vec![true, false, false, false],
@@ -112,7 +114,8 @@ impl Signed {
             });
         }
         // Where rows of negative weight differ most from the others.
-        let mean = |sign: usize, i: usize| self.sums[sign].get(i).copied().unwrap_or(0.0) / self.weights[sign].max(f64::MIN_POSITIVE);
+        let mean =
+            |sign: usize, i: usize| self.sums[sign].get(i).copied().unwrap_or(0.0) / self.weights[sign].max(f64::MIN_POSITIVE);
         let mut all: Vec<(usize, f64, f64)> =
             (usize::from(schema.intercept)..schema.features()).map(|i| (i, mean(0, i), mean(1, i))).collect();
         let gap = |p: &(usize, f64, f64)| (p.1 - p.2).abs() / (p.1.abs() + p.2.abs()).max(f64::MIN_POSITIVE);
@@ -156,7 +159,11 @@ pub fn page(fitted: &Fitted, curve: &LearningCurve, signed: Option<&Signed>, tit
     };
     sections.push(Section { title: "Order".into(), notes: vec![order], tables: Vec::new() });
     let promised = about.promise.words(&say::repair);
-    sections.push(Section { title: "Promised".into(), notes: promised.lines().map(|l| l.trim().to_owned()).collect(), tables: Vec::new() });
+    sections.push(Section {
+        title: "Promised".into(),
+        notes: promised.lines().map(|l| l.trim().to_owned()).collect(),
+        tables: Vec::new(),
+    });
     html(&ReportData {
         title: title.into(),
         kind: "rooco fit".into(),
@@ -241,7 +248,14 @@ fn quality(fitted: &Fitted, held: &Held) -> (Vec<Chart>, Vec<String>) {
                 })
                 .collect();
             sure.sort_by(|a, b| b.0.total_cmp(&a.0));
-            let mut c = chart(HELD_OUT, "coverage", "Accuracy of the surest rows", "share of the rows", "accuracy", (Scale::Linear, Scale::Linear));
+            let mut c = chart(
+                HELD_OUT,
+                "coverage",
+                "Accuracy of the surest rows",
+                "share of the rows",
+                "accuracy",
+                (Scale::Linear, Scale::Linear),
+            );
             let (mut right, mut all) = (0.0, 0.0);
             for (i, (_, good, w)) in sure.iter().enumerate() {
                 all += w;
@@ -264,16 +278,28 @@ fn quality(fitted: &Fitted, held: &Held) -> (Vec<Chart>, Vec<String>) {
 }
 
 fn roc(predicted: &[f64], held: &Held) -> Chart {
-    let mut c = chart(HELD_OUT, "roc", "ROC", "share of negatives called positive", "share of positives found", (Scale::Linear, Scale::Linear));
+    let mut c = chart(
+        HELD_OUT,
+        "roc",
+        "ROC",
+        "share of negatives called positive",
+        "share of positives found",
+        (Scale::Linear, Scale::Linear),
+    );
     let mut order: Vec<usize> = (0..predicted.len()).collect();
     order.sort_by(|a, b| predicted[*b].total_cmp(&predicted[*a]));
-    let total = |positive: bool| -> f64 { order.iter().filter(|&&i| (held.y[i] > 0.0) == positive).map(|&i| held.weight[i]).sum() };
+    let total =
+        |positive: bool| -> f64 { order.iter().filter(|&&i| (held.y[i] > 0.0) == positive).map(|&i| held.weight[i]).sum() };
     let (positives, negatives) = (total(true), total(false));
     let (mut found, mut called) = (0.0, 0.0);
     let every = (order.len() / 200).max(1);
     c.line("model", None).add(0.0, 0.0, None);
     for (n, &i) in order.iter().enumerate() {
-        if held.y[i] > 0.0 { found += held.weight[i] } else { called += held.weight[i] }
+        if held.y[i] > 0.0 {
+            found += held.weight[i]
+        } else {
+            called += held.weight[i]
+        }
         // Rows with the same prediction go together.
         let last = n + 1 == order.len() || predicted[order[n + 1]] != predicted[i];
         if last && (n % every == 0 || n + 1 == order.len()) && positives > 0.0 && negatives > 0.0 {

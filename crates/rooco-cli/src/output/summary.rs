@@ -86,7 +86,9 @@ fn target(schema: &Schema) -> String {
     let of = if name.is_empty() { String::new() } else { format!("`{name}`: ") };
     match &schema.target {
         Target::Number => format!("{of}a number"),
-        Target::Classes(names) if names.len() == 2 => format!("{of}`{}` is the positive class, `{}` the other", names[1], names[0]),
+        Target::Classes(names) if names.len() == 2 => {
+            format!("{of}`{}` is the positive class, `{}` the other", names[1], names[0])
+        }
         Target::Against(names) => format!("{of}`{}` is the positive class, everything else the other", names[1]),
         Target::Classes(names) => {
             let shown: Vec<String> = names.iter().take(10).map(|n| format!("`{n}`")).collect();

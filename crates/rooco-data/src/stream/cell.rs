@@ -31,8 +31,27 @@ pub(crate) fn is_missing(field: &[u8]) -> bool {
 
 /// What people write for a number that is not there. In a column of names they are names.
 const MARKS: [&str; 21] = [
-    "?", "-", "--", "---", ".", "..", "*", "unknown", "unk", "missing", "not available", "unavailable", "undefined", "#n/a", "#value!", "#div/0!", "inf",
-    "-inf", "+inf", "infinity", "-infinity",
+    "?",
+    "-",
+    "--",
+    "---",
+    ".",
+    "..",
+    "*",
+    "unknown",
+    "unk",
+    "missing",
+    "not available",
+    "unavailable",
+    "undefined",
+    "#n/a",
+    "#value!",
+    "#div/0!",
+    "inf",
+    "-inf",
+    "+inf",
+    "infinity",
+    "-infinity",
 ];
 
 /// One of the marks that people use for a missing number.

@@ -327,7 +327,9 @@ impl Columns {
         for k in 0..self.parts[place].len() {
             let (at, part) = self.parts[place][k];
             match self.schema.columns[at].role {
-                Role::Numeric { coordinate, .. } => self.number(out, start, at, coordinate, date::number_of(part, moment, origin)),
+                Role::Numeric { coordinate, .. } => {
+                    self.number(out, start, at, coordinate, date::number_of(part, moment, origin))
+                }
                 _ => self.category(at, date::trimmed(&date::name_of(part, moment)))?,
             }
         }

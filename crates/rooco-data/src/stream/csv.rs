@@ -41,16 +41,37 @@ pub(crate) struct Csv {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Plan {
     Skip,
-    Number { place: usize, coordinate: u32 },
+    Number {
+        place: usize,
+        coordinate: u32,
+    },
     /// A number that is not written in the usual way.
-    Dressed { place: usize, coordinate: u32, reading: Reading },
+    Dressed {
+        place: usize,
+        coordinate: u32,
+        reading: Reading,
+    },
     /// A number whose value is a name, too.
-    Small { place: usize, coordinate: u32 },
-    Category { place: usize },
-    Date { place: usize, style: DateStyle },
-    Words { place: usize },
-    Target { place: usize },
-    Weight { place: usize },
+    Small {
+        place: usize,
+        coordinate: u32,
+    },
+    Category {
+        place: usize,
+    },
+    Date {
+        place: usize,
+        style: DateStyle,
+    },
+    Words {
+        place: usize,
+    },
+    Target {
+        place: usize,
+    },
+    Weight {
+        place: usize,
+    },
 }
 
 impl Csv {
@@ -79,7 +100,11 @@ impl Csv {
         let found: Vec<Found> = match options.schema {
             // The model says what its columns are.
             Some(_) => names.iter().map(|n| Found { name: n.clone(), look: ColumnLook::default() }).collect(),
-            None => names.iter().enumerate().map(|(k, n)| Found { name: n.clone(), look: look(rows, k, usize::from(header)) }).collect(),
+            None => names
+                .iter()
+                .enumerate()
+                .map(|(k, n)| Found { name: n.clone(), look: look(rows, k, usize::from(header)) })
+                .collect(),
         };
         let columns = Columns::new(lines.text.file(), &found, header, options, |target, probe| {
             for label in rows.iter().filter_map(|r| r.get(target)).filter(|l| !is_missing(l)) {

@@ -256,7 +256,9 @@ mod tests {
         }
         assert_eq!(of("31.03.2024", DateStyle::DayFirst).as_deref(), Some("2024-03-31"));
         assert_eq!(of("03/31/2024", DateStyle::MonthFirst).as_deref(), Some("2024-03-31"));
-        for text in ["2024-13-01", "2024-02-30", "2024-03", "20240331", "12-34", "2024-03-31x", "2024-03-31T25:00", "1.5", "", "1999.5"] {
+        for text in
+            ["2024-13-01", "2024-02-30", "2024-03", "20240331", "12-34", "2024-03-31x", "2024-03-31T25:00", "1.5", "", "1999.5"]
+        {
             assert_eq!(of(text, DateStyle::YearFirst), None, "{text}");
         }
     }

@@ -28,7 +28,9 @@ pub fn inspect(inputs: &[Input], options: &ReadOptions) -> Result<Inspected> {
         schema.columns.retain(|c| !matches!(c.role, Role::Target));
     }
     if looks.is_empty() {
-        return Err(Error::Option("only tables have columns to look at; libsvm and Vowpal Wabbit files say what they hold".into()));
+        return Err(Error::Option(
+            "only tables have columns to look at; libsvm and Vowpal Wabbit files say what they hold".into(),
+        ));
     }
     let mut columns = Vec::new();
     for (name, look) in looks {

@@ -309,7 +309,11 @@ impl ColumnLook {
         // A table that says "text" and holds nothing but digits means names; with a word among them it lost its type to the word.
         let text = self.typed == Typed::Text && self.numbers == present;
         if values > 0 && !text && Self::almost_all(self.numbers, values) {
-            return if self.typed == Typed::Text { Guess::new(Kind::Number(Reading::Plain), "numbers written as text") } else { self.guess_number(name) };
+            return if self.typed == Typed::Text {
+                Guess::new(Kind::Number(Reading::Plain), "numbers written as text")
+            } else {
+                self.guess_number(name)
+            };
         }
         let dressed = self.numbers + self.dressed;
         let commas = self.numbers + self.commas;
@@ -318,7 +322,10 @@ impl ColumnLook {
                 return Guess::new(Kind::Number(Reading::DecimalComma), "numbers with a decimal comma");
             }
             if Self::almost_all(dressed, values) {
-                return Guess::new(Kind::Number(Reading::Dressed), "numbers with signs around them or marks between groups of digits");
+                return Guess::new(
+                    Kind::Number(Reading::Dressed),
+                    "numbers with signs around them or marks between groups of digits",
+                );
             }
         }
         for (k, style) in [DateStyle::YearFirst, DateStyle::DayFirst, DateStyle::MonthFirst].into_iter().enumerate() {
@@ -361,7 +368,8 @@ impl ColumnLook {
             return Guess::new(Kind::Categories(Reading::Code), format!("{what} with {distinct} values: taken as codes"));
         }
         // Ages, counts, percentages: no line fits them, and there are enough rows for each value.
-        let small = self.range.is_some_and(|(low, high)| low >= 0.0 && high <= SMALL && 5.0 * different as f64 >= 2.0 * (high - low));
+        let small =
+            self.range.is_some_and(|(low, high)| low >= 0.0 && high <= SMALL && 5.0 * different as f64 >= 2.0 * (high - low));
         if integers && small && distinct > CODES && n >= ROWS_FOR_A_VALUE * different {
             return Guess::new(Kind::Small, "small whole numbers: a weight for each value beside the slope");
         }
@@ -379,7 +387,10 @@ impl ColumnLook {
         if present >= ROWS_FOR_AN_ID && unique {
             return Guess::new(Kind::Drop, "looks like an id: its values hardly repeat");
         }
-        Guess::new(Kind::Categories(Reading::Plain), if distinct == 1 && self.rows > 1 { "the same in all rows looked at; kept, for it may change later" } else { "" })
+        Guess::new(
+            Kind::Categories(Reading::Plain),
+            if distinct == 1 && self.rows > 1 { "the same in all rows looked at; kept, for it may change later" } else { "" },
+        )
     }
 }
 
@@ -452,7 +463,10 @@ mod tests {
         assert_eq!(kind("x", of(|k| if k == 3 { "unknown".into() } else { format!("{}.5", k) })), number);
         assert_eq!(kind("x", of(|k| if k % 3 == 0 { "?".into() } else { format!("{}.5", k) })), number);
         assert_eq!(kind("x", of(|k| if k == 3 { "oops".into() } else { format!("{}.5", k) })), number);
-        assert_eq!(kind("x", of(|k| if k % 3 == 0 { "oops".into() } else { format!("{}.5", k % 9) })), Kind::Categories(Reading::Plain));
+        assert_eq!(
+            kind("x", of(|k| if k % 3 == 0 { "oops".into() } else { format!("{}.5", k % 9) })),
+            Kind::Categories(Reading::Plain)
+        );
         assert_eq!(kind("code", of(|k| (1 + k % 24).to_string())), Kind::Categories(Reading::Code));
         assert_eq!(kind("code", (0..100).map(|k| (1 + k % 24).to_string())), number, "too few rows for so many codes");
         assert_eq!(kind("flag", of(|k| (k % 2).to_string())), number);
@@ -461,7 +475,11 @@ mod tests {
         assert_eq!(kind("", of(|k| k.to_string())), Kind::Drop, "pandas' saved index");
         assert_eq!(kind("customer_id", of(|k| (k * 7919 % 100_003).to_string())), Kind::Drop);
         assert_eq!(kind("store_id", of(|k| (k % 300).to_string())), Kind::Categories(Reading::Code));
-        assert_eq!(kind("amount", of(|k| (k * 7919 % 100_003).to_string())), number, "different integers may well be a measurement");
+        assert_eq!(
+            kind("amount", of(|k| (k * 7919 % 100_003).to_string())),
+            number,
+            "different integers may well be a measurement"
+        );
         assert_eq!(kind("u", of(|k| format!("a{:x}", k * 7919 + 12345))), Kind::Drop);
         assert_eq!(kind("u", (0..20).map(|k| format!("a{k}"))), Kind::Categories(Reading::Plain), "too few rows to tell");
         assert_eq!(kind("note", of(|k| format!("we saw {k} of them today"))), Kind::Text);

@@ -44,9 +44,9 @@ mod vw;
 
 pub use ahead::Ahead;
 pub use arrow::{Batches, from_batches};
-pub use input::Input;
 pub use cell::Reading;
 pub use date::{DatePart, DateStyle};
+pub use input::Input;
 pub use inspect::{Inspected, inspect};
 pub use look::{ColumnLook, OddValue};
 pub use open::{BadRows, Format, Labels, ReadOptions, Roles, open};

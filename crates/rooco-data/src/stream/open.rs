@@ -190,7 +190,8 @@ const SNIFFED: usize = 16 * 1024;
 pub fn open(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Stream>> {
     let opened = source(inputs, options);
     let twice = inputs.iter().all(|i| i.size().is_some());
-    let unknown = options.schema.is_none() && matches!(options.target_kind, TargetKind::Guess | TargetKind::Classes | TargetKind::TwoClasses);
+    let unknown = options.schema.is_none()
+        && matches!(options.target_kind, TargetKind::Guess | TargetKind::Classes | TargetKind::TwoClasses);
     // Numbers such as 0 and 1 are taken to be all there are; words may always be followed by others.
     let late = |target: &Target| match target {
         Target::Classes(names) => options.target_kind == TargetKind::Classes || names.iter().any(|n| n.parse::<f64>().is_err()),

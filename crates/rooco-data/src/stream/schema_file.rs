@@ -162,7 +162,8 @@ mod tests {
 
     #[test]
     fn a_file_fills_in_what_the_options_leave_open() {
-        let file = parse("target = \"y\"\nclasses = [\"a\", \"b\"]\n[columns]\nx = \"number\"\nc = \"drop\"\nt = \"text:2\"\n").unwrap();
+        let file =
+            parse("target = \"y\"\nclasses = [\"a\", \"b\"]\n[columns]\nx = \"number\"\nc = \"drop\"\nt = \"text:2\"\n").unwrap();
         let mut options = ReadOptions { categorical: vec!["x".into()], ..ReadOptions::default() };
         file.apply(&mut options);
         assert_eq!((options.target.as_deref(), options.numeric.len()), (Some("y"), 0), "the option wins");

@@ -111,14 +111,32 @@ pub(crate) struct Table<R> {
 #[derive(Clone, Copy, Debug)]
 enum Use {
     Skip,
-    Number { place: usize, coordinate: u32, reading: Reading },
+    Number {
+        place: usize,
+        coordinate: u32,
+        reading: Reading,
+    },
     /// A number whose value is a name, too.
-    Small { place: usize, coordinate: u32 },
-    Category { place: usize },
-    Date { place: usize, style: DateStyle },
-    Words { place: usize },
-    Target { place: usize },
-    Weight { place: usize },
+    Small {
+        place: usize,
+        coordinate: u32,
+    },
+    Category {
+        place: usize,
+    },
+    Date {
+        place: usize,
+        style: DateStyle,
+    },
+    Words {
+        place: usize,
+    },
+    Target {
+        place: usize,
+    },
+    Weight {
+        place: usize,
+    },
 }
 
 impl<R: Columnar> Table<R> {
@@ -262,7 +280,9 @@ impl<R: Columnar> Table<R> {
                 (Kind::Other(kind), _) => {
                     Some(format!("has the type {kind}, which is neither a number nor text; drop it or convert it"))
                 }
-                (Kind::Text, Use::Weight { .. }) if !self.untyped => Some("holds text where numbers are expected; convert it".into()),
+                (Kind::Text, Use::Weight { .. }) if !self.untyped => {
+                    Some("holds text where numbers are expected; convert it".into())
+                }
                 (Kind::Date, Use::Number { .. } | Use::Small { .. } | Use::Weight { .. }) => {
                     Some("holds dates where numbers are expected; convert it".into())
                 }
@@ -308,9 +328,11 @@ impl<R: Columnar> Table<R> {
                     })
                 }
                 Use::Small { place, coordinate } if *kind == Kind::Text => {
-                    cell(columns, block.text(row), out, first, place, |columns, out, text| match number_as(text, Reading::Plain) {
-                        Some(value) => columns.small_number(out, first, place, coordinate, value),
-                        None => columns.odd(out, first, place, text),
+                    cell(columns, block.text(row), out, first, place, |columns, out, text| {
+                        match number_as(text, Reading::Plain) {
+                            Some(value) => columns.small_number(out, first, place, coordinate, value),
+                            None => columns.odd(out, first, place, text),
+                        }
                     })
                 }
                 Use::Small { place, coordinate } => {

@@ -78,7 +78,9 @@ impl Encoder {
         match self.target {
             Target::Number => Some(label),
             Target::Classes(_) => self.numbers.iter().find(|(name, _)| *name == label).map(|&(_, y)| y),
-            Target::Against(_) => Some(if self.numbers.last().is_some_and(|(name, y)| *name == label && *y > 0.0) { 1.0 } else { -1.0 }),
+            Target::Against(_) => {
+                Some(if self.numbers.last().is_some_and(|(name, y)| *name == label && *y > 0.0) { 1.0 } else { -1.0 })
+            }
         }
     }
 
@@ -253,7 +255,10 @@ mod tests {
         let target = decide(&["a", "b", "c"], TargetKind::Positive("b".into())).unwrap();
         assert_eq!(target, Target::Against(vec!["not b".into(), "b".into()]));
         let encoder = Encoder::new(target);
-        assert_eq!((encoder.text(b"b"), encoder.text(b"a"), encoder.text(b"new"), encoder.text(b"7")), (Some(1.0), Some(-1.0), Some(-1.0), Some(-1.0)));
+        assert_eq!(
+            (encoder.text(b"b"), encoder.text(b"a"), encoder.text(b"new"), encoder.text(b"7")),
+            (Some(1.0), Some(-1.0), Some(-1.0), Some(-1.0))
+        );
         let encoder = Encoder::new(decide(&["0", "2"], TargetKind::Positive("2".into())).unwrap());
         assert_eq!((encoder.text(b"2.0"), encoder.number(2.0), encoder.number(0.0)), (Some(1.0), Some(1.0), Some(-1.0)));
     }

@@ -58,7 +58,8 @@ impl Vw {
                 } else {
                     Names::Listed(if options.intercept { vec![INTERCEPT.into()] } else { Vec::new() })
                 };
-                let target = first.labels.decide(&options.target_kind).map_err(|what| Error::Target { file: text.file().into(), what })?;
+                let target =
+                    first.labels.decide(&options.target_kind).map_err(|what| Error::Target { file: text.file().into(), what })?;
                 Schema { intercept: options.intercept, names, target, ..Schema::default() }
             }
         };
@@ -282,7 +283,9 @@ impl Vw {
 /// The tag without its quote; empty if there is none.
 fn tag(buf: &[u8], start: usize, bar: usize) -> String {
     let last = words(buf, start, bar).last().filter(|&(a, b)| b == bar || buf[a] == b'\'');
-    last.map_or_else(String::new, |(a, b)| String::from_utf8_lossy(buf[a..b].strip_prefix(b"'").unwrap_or(&buf[a..b])).into_owned())
+    last.map_or_else(String::new, |(a, b)| {
+        String::from_utf8_lossy(buf[a..b].strip_prefix(b"'").unwrap_or(&buf[a..b])).into_owned()
+    })
 }
 
 fn too_many(limit: usize) -> String {

@@ -297,7 +297,9 @@ impl Pass {
     fn below(&self, y: f64) -> Error {
         let (base, row) = (self.plan.recipe.loss.base, self.rows + 1);
         let least = if self.least_target > 0.0 { "above 0" } else { "at least 0" };
-        Error::Data(format!("row {row}: the target is {y}, and the loss {base} needs targets {least}: drop the row, or choose another loss"))
+        Error::Data(format!(
+            "row {row}: the target is {y}, and the loss {base} needs targets {least}: drop the row, or choose another loss"
+        ))
     }
 
     fn predict(&mut self, x: Features<'_>, watch: &mut dyn Watch) -> Result<()> {

@@ -7,9 +7,8 @@ use crate::error::Result;
 use crate::interval::Interval;
 use crate::learner::Learner;
 use crate::loss::{
-    Base, Correction, Gamma, Huber, Logistic, LossSpec, NoisyLabels, Pointwise, Poisson, PositiveUnlabelled, Prediction, Quantile, SmoothedHinge,
-    Squared, Tweedie,
-    SquaredHinge, UsePointwise,
+    Base, Correction, Gamma, Huber, Logistic, LossSpec, NoisyLabels, Pointwise, Poisson, PositiveUnlabelled, Prediction,
+    Quantile, SmoothedHinge, Squared, SquaredHinge, Tweedie, UsePointwise,
 };
 
 /// Its line in the registry.

@@ -240,7 +240,10 @@ mod tests {
         assert_eq!(Base::parse("huber:0.25", 0).unwrap(), Base::Huber { delta: 0.25 });
         assert!(Base::parse("huber:x", 0).is_err() && Base::parse("squared:1", 0).is_err());
         assert_eq!(Base::parse("quantile:0.9:0.5", 0).unwrap(), Base::Quantile { tau: 0.9, gamma: 0.5 });
-        assert!(Base::parse("quantile:0.9:0.5:1", 0).is_err() && LossSpec::new(Base::Quantile { tau: 1.5, gamma: 0.1 }).build().is_err());
+        assert!(
+            Base::parse("quantile:0.9:0.5:1", 0).is_err()
+                && LossSpec::new(Base::Quantile { tau: 1.5, gamma: 0.1 }).build().is_err()
+        );
         let text = Base::parse("squard", 0).unwrap_err().to_string();
         assert!(text.contains("smoothed-hinge[:gamma]"), "{text}");
     }

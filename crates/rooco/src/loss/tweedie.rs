@@ -22,7 +22,11 @@ impl Tweedie {
         if power > 1.0 && power < 2.0 {
             return Ok(Tweedie { power });
         }
-        Err(Error::Constant { name: "the power of the Tweedie loss", value: power, must: "between 1 and 2 (poisson is 1, gamma is 2)" })
+        Err(Error::Constant {
+            name: "the power of the Tweedie loss",
+            value: power,
+            must: "between 1 and 2 (poisson is 1, gamma is 2)",
+        })
     }
 }
 
@@ -58,7 +62,8 @@ mod tests {
     /// Every loss is 0 exactly where e^p = y, and grows to both sides.
     #[test]
     fn the_best_prediction_is_the_logarithm_of_the_target() {
-        let losses: [(&dyn Pointwise, f64); 4] = [(&Poisson, 3.0), (&Gamma, 0.2), (&Tweedie { power: 1.5 }, 7.0), (&Tweedie { power: 1.1 }, 0.3)];
+        let losses: [(&dyn Pointwise, f64); 4] =
+            [(&Poisson, 3.0), (&Gamma, 0.2), (&Tweedie { power: 1.5 }, 7.0), (&Tweedie { power: 1.1 }, 0.3)];
         for (loss, y) in losses {
             let best = y.ln();
             assert!(loss.value(best, y) < 1e-14 && loss.slope(best, y).abs() < 1e-14, "{}", loss.name());

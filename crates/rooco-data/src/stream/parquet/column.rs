@@ -41,7 +41,10 @@ pub(super) enum Meaning {
     /// Days since 1970.
     Days,
     /// Times since 1970, so many of them in a microsecond, or so many microseconds each.
-    Times { microseconds: i64, of: i64 },
+    Times {
+        microseconds: i64,
+        of: i64,
+    },
     /// Integers, to be divided by this.
     Decimal(f64),
     /// Half precision.
@@ -164,12 +167,10 @@ impl Column {
         match &mut self.reader {
             ColumnReader::DoubleColumnReader(r) => fill(r, max, level, &mut s.levels, &mut s.doubles, numbers, |&v| v),
             ColumnReader::FloatColumnReader(r) => fill(r, max, level, &mut s.levels, &mut s.floats, numbers, |&v| f64::from(v)),
-            ColumnReader::Int32ColumnReader(r) => fill(r, max, level, &mut s.levels, &mut s.ints, numbers, |&v| {
-                match meaning {
-                    Meaning::Plain => f64::from(v),
-                    Meaning::Unsigned => f64::from(v as u32),
-                    _ => meaning.integer(i64::from(v)),
-                }
+            ColumnReader::Int32ColumnReader(r) => fill(r, max, level, &mut s.levels, &mut s.ints, numbers, |&v| match meaning {
+                Meaning::Plain => f64::from(v),
+                Meaning::Unsigned => f64::from(v as u32),
+                _ => meaning.integer(i64::from(v)),
             }),
             ColumnReader::Int64ColumnReader(r) => {
                 fill(r, max, level, &mut s.levels, &mut s.longs, numbers, |&v| meaning.integer(v))
@@ -353,7 +354,9 @@ mod tests {
 
     #[test]
     fn half_precision_and_decimals() {
-        for (bits, value) in [(0x3c00, 1.0), (0xc000, -2.0), (0x3555, 0.333251953125), (0x0001, 2f64.powi(-24)), (0x7bff, 65504.0), (0x8000, 0.0)] {
+        for (bits, value) in
+            [(0x3c00, 1.0), (0xc000, -2.0), (0x3555, 0.333251953125), (0x0001, 2f64.powi(-24)), (0x7bff, 65504.0), (0x8000, 0.0)]
+        {
             assert_eq!(half(bits), value, "{bits:x}");
         }
         assert!(half(0x7e00).is_nan() && half(0xfc00) == f64::NEG_INFINITY);

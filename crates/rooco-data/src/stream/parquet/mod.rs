@@ -175,9 +175,11 @@ fn kind(descriptor: &ColumnDescriptor) -> Kind {
         (_, Meaning::Days | Meaning::Times { .. }, _) => Kind::Date,
         (_, Meaning::Decimal(_) | Meaning::Float16 | Meaning::Unsigned, _) => Kind::Number,
         (Type::INT32 | Type::INT64, _, None | Some(LogicalType::Integer(_))) => match descriptor.converted_type() {
-            ConvertedType::NONE | ConvertedType::INT_8 | ConvertedType::INT_16 | ConvertedType::INT_32 | ConvertedType::INT_64 => {
-                Kind::Number
-            }
+            ConvertedType::NONE
+            | ConvertedType::INT_8
+            | ConvertedType::INT_16
+            | ConvertedType::INT_32
+            | ConvertedType::INT_64 => Kind::Number,
             converted => Kind::Other(converted.to_string()),
         },
         (Type::BYTE_ARRAY, _, None | Some(LogicalType::String | LogicalType::Enum | LogicalType::Json)) => Kind::Text,

@@ -3,8 +3,8 @@
 use super::four::Four;
 use super::{CorrectedFeatures, vector};
 use crate::loss::{
-    Gamma, Huber, Interval, Logistic, NoisyLabels, Pointwise, Poisson, PositiveUnlabelled, Quantile, SmoothedHinge, Squared, SquaredHinge,
-    Tweedie,
+    Gamma, Huber, Interval, Logistic, NoisyLabels, Pointwise, Poisson, PositiveUnlabelled, Quantile, SmoothedHinge, Squared,
+    SquaredHinge, Tweedie,
 };
 
 /// A loss φ(p, y) that [`Auto`](super::Auto) can learn. The losses of the library that depend on x through ⟨w, x⟩ have it.
