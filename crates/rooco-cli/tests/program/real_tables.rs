@@ -220,7 +220,7 @@ fn predictions_are_a_table_that_can_be_joined() {
     let message = error(d, &["predict", "m", "new.csv", "--missing", "zero"]);
     assert!(message.contains("--missing") && message.contains("leave it out"), "{message}");
     // Tags of Vowpal Wabbit files come along.
-    write(d, "t.vw", &rows(300, false, "", |k, f| format!("{} 1 'tag{k}| a:{} b:{}", f[0], f[1], f[2])).trim_start());
+    write(d, "t.vw", rows(300, false, "", |k, f| format!("{} 1 'tag{k}| a:{} b:{}", f[0], f[1], f[2])).trim_start());
     ok(d, &["fit", "t.vw", "-m", "v"]);
     let tags = ok(d, &["predict", "v", "t.vw", "-o", "-"]);
     assert!(tags.starts_with("tag,prediction,problem\ntag0,"), "{tags}");

@@ -10,7 +10,7 @@ use super::cell::{Reading, is_missing, number_as};
 use super::columns::{Columns, Found};
 use super::date::{self, DateStyle};
 use super::input::Inputs;
-use super::look::ColumnLook;
+use super::look::{ColumnLook, Looks};
 use super::number::{number, whole_number};
 use super::open::ReadOptions;
 use super::rows::Rows;
@@ -191,7 +191,7 @@ impl Csv {
     }
 
     /// Reads all rows for what is in their columns. Rows that cannot be read are passed over.
-    pub fn inspect(mut self) -> Result<(Vec<(String, ColumnLook)>, u64)> {
+    pub fn inspect(mut self) -> Result<Looks> {
         let mut looks: Vec<ColumnLook> = vec![ColumnLook::default(); self.columns.schema.columns.len()];
         let mut rows = 0;
         loop {

@@ -23,7 +23,7 @@ pub fn inspect(inputs: &[Input], options: &ReadOptions) -> Result<Inspected> {
     let has_target = options.target.is_some();
     let labels = if has_target { options.labels } else { Labels::Elsewhere };
     let options = ReadOptions { labels, ..options.clone() };
-    let (mut schema, looks, rows) = inspected(inputs, &options)?;
+    let (mut schema, (looks, rows)) = inspected(inputs, &options)?;
     if !has_target {
         schema.columns.retain(|c| !matches!(c.role, Role::Target));
     }

@@ -80,6 +80,9 @@ pub struct ColumnLook {
     pub(crate) type_name: String,
 }
 
+/// What was seen of each column, by name, and how many rows there were.
+pub(crate) type Looks = (Vec<(String, ColumnLook)>, u64);
+
 /// What a file says of the type of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Typed {

@@ -7,7 +7,7 @@ use super::csv::Csv;
 use super::input::{Input, Inputs};
 use super::jsonl::JsonLines;
 use super::libsvm::Libsvm;
-use super::look::ColumnLook;
+use super::look::Looks;
 use super::rows::Rows;
 use super::source::{Direct, Fault, SkipBad, Source};
 use super::table::Table;
@@ -265,11 +265,11 @@ fn survey_labels(inputs: &[Input], options: &ReadOptions) -> Result<Probe> {
 }
 
 /// The schema that rows would get, what all rows show of each column of the data, and how many rows there are.
-pub(crate) fn inspected(inputs: &[Input], options: &ReadOptions) -> Result<(Schema, Vec<(String, ColumnLook)>, u64)> {
+pub(crate) fn inspected(inputs: &[Input], options: &ReadOptions) -> Result<(Schema, Looks)> {
     let schema = open(inputs, &ReadOptions { ahead: false, ..options.clone() })?.schema().clone();
     let options = ReadOptions { target_kind: TargetKind::Number, ..options.clone() };
     let mut inputs = Inputs::new(inputs)?;
-    let (looks, rows) = match sniff(&mut inputs, &options)? {
+    let looks = match sniff(&mut inputs, &options)? {
         Format::Csv => Csv::new(inputs, None, &options)?.inspect()?,
         Format::Tsv => Csv::new(inputs, Some(b'\t'), &options)?.inspect()?,
         Format::Parquet => Table::new(super::parquet::Parquet::new(inputs), &options)?.inspect()?,
@@ -277,7 +277,7 @@ pub(crate) fn inspected(inputs: &[Input], options: &ReadOptions) -> Result<(Sche
         Format::JsonLines => Table::new(JsonLines::new(inputs)?, &options)?.inspect()?,
         Format::Libsvm | Format::Vw => (Vec::new(), 0),
     };
-    Ok((schema, looks, rows))
+    Ok((schema, looks))
 }
 
 fn numbers_of(mut source: impl Source) -> Result<Probe> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::cell::{Reading, is_missing, number_as};
 use super::columns::{Columns, Found};
 use super::date::{self, DateStyle};
-use super::look::{ColumnLook, Typed};
+use super::look::{ColumnLook, Looks, Typed};
 use super::open::ReadOptions;
 use super::rows::Rows;
 use super::schema::{Missing, Role, Schema};
@@ -221,7 +221,7 @@ impl<R: Columnar> Table<R> {
     }
 
     /// Reads all rows for what is in their columns.
-    pub fn inspect(mut self) -> Result<(Vec<(String, ColumnLook)>, u64)> {
+    pub fn inspect(mut self) -> Result<Looks> {
         let kinds = self.reader.columns();
         let mut looks: Vec<ColumnLook> = kinds.iter().map(|(_, kind)| ColumnLook::typed(typed(kind), kind)).collect();
         let used: Vec<bool> = kinds.iter().map(|(_, kind)| !matches!(kind, Kind::Other(_))).collect();
