@@ -239,6 +239,7 @@ function setTheme(dark) {
 }
 button.addEventListener("click", () => setTheme(document.documentElement.dataset.theme !== "dark"));
 setTheme(window.matchMedia && matchMedia("(prefers-color-scheme: dark)").matches);
+if (data.sections?.length) document.getElementById("bounds-label").lastChild.textContent = " dashed lines";
 document.getElementById("bounds-label").hidden = !data.charts.some(c => c.series.some(s => s.bound !== undefined));
 bounds.addEventListener("change", drawAll);
 drawAll();

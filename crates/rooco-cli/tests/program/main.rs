@@ -9,6 +9,7 @@ mod guarantee;
 mod kill_and_resume;
 mod lab;
 mod real_tables;
+mod report;
 mod shell;
 mod shuffle;
 mod trace_agrees_with_the_pseudo_code;
