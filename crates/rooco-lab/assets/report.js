@@ -102,7 +102,7 @@ function dots(c) {
   const color = { field: "k", type: "nominal", scale: { domain: keys, range: palette(keys) }, legend: null };
   const tooltip = [{ field: "k", title: c.legend }, { field: "ys", title: c.x.title }];
   return { width: "container", height: 20 * values.length, autosize: { type: "fit-x", contains: "padding" }, data: { values }, layer: [
-    { transform: [{ calculate: `max(datum.lo, ${floor})`, as: "low" }], mark: { type: "rule", strokeWidth: 2, clip: true }, encoding: { x: x("low"), x2: { field: "hi" }, y, color } },
+    ...(!c.series.some(s => s.low) ? [] : [{ transform: [{ calculate: `max(datum.lo, ${floor})`, as: "low" }], mark: { type: "rule", strokeWidth: 2, clip: true }, encoding: { x: x("low"), x2: { field: "hi" }, y, color } }]),
     { mark: { type: "point", filled: true, size: 80 }, encoding: { x: x("v"), y, color: { ...color }, tooltip } }] };
 }
 function chart(parent, c) {
