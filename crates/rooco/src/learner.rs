@@ -42,6 +42,12 @@ pub trait Learner: Save + Send {
     /// The prediction rule being played, written out.
     fn rule(&self) -> Rule;
 
+    /// The rule to keep instead of [`rule`](Self::rule) if the stream ends here, for a learner that has kept rows and makes more of them once it has seen them
+    /// all: the default joins exact partners of opposite weight where features are many, and learns what is left once more. Costs a pass over the rows kept.
+    fn joined(&self) -> Option<Rule> {
+        None
+    }
+
     /// The point w_t of W being played, written out, for learners whose rule is one: no offset, no limits.
     fn played(&self) -> Option<Vec<f64>> {
         None
@@ -54,6 +60,11 @@ pub trait Learner: Save + Send {
 
     /// How the insurance stands, for a learner that has one.
     fn insurance(&self) -> Option<Insurance> {
+        None
+    }
+
+    /// The shares of the columns as they are, of curves and of pairs in what is played, for a learner that mixes these.
+    fn experts(&self) -> Option<[f64; 3]> {
         None
     }
 

@@ -41,6 +41,10 @@ pub struct Arguments {
     #[arg(long)]
     no_clamp: bool,
 
+    /// For every row its score and what each column and each pair adds to it, as CSV with a header: they sum to the score.
+    #[arg(long, conflicts_with_all = ["proba", "scores"])]
+    explain: bool,
+
     /// Raw scores instead of probabilities and classes.
     #[arg(long, conflicts_with = "proba")]
     scores: bool,
@@ -110,6 +114,12 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     agrees(&model, &a.data)?;
     if a.no_clamp {
         model.rule.limits = None;
+    }
+    if a.explain {
+        let mut stream = open(&model, &a.data, Labels::Optional)?;
+        super::effects::explain(&model, stream.as_mut(), &mut BufWriter::new(std::io::stdout()))?;
+        a.data.report(stream.as_ref());
+        return Ok(Outcome::Done);
     }
     let show = if a.scores {
         Show::Scores

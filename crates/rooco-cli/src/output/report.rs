@@ -146,6 +146,10 @@ pub fn page(fitted: &Fitted, curve: &LearningCurve, signed: Option<&Signed>, tit
         let note = "The change of the score when a feature grows by its standard deviation over held-out rows; without held-out rows, by one.";
         sections.push(Section { title: WEIGHTS.into(), notes: vec![note.into()], tables: vec![table] });
     }
+    if fitted.model.rule.map.is_some() {
+        let note = "The model is made of curves and products of columns: rooco show tells what each does to the score.";
+        sections.push(Section { title: WEIGHTS.into(), notes: vec![note.into()], tables: Vec::new() });
+    }
     if !about.schema.columns.is_empty() {
         sections.push(Section { title: "Columns".into(), notes: Vec::new(), tables: vec![columns(&about.schema)] });
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rooco_data::stream::{Column, Missing, OddColumn, Role, Schema, Target};
 use rooco_pass::metrics::Figures;
-use rooco_pass::model::{Model, UsedConstants};
+use rooco_pass::model::{Model, OptimumAbout, UsedConstants};
 use serde_json::{Value, json};
 
 use rooco::guarantee::Repair;
@@ -15,6 +15,10 @@ use super::{say, words};
 /// What is said of rows of negative weight that come one after the other, such as removals at the end of a log.
 pub const NEGATIVE_BLOCK: &str = "rows of negative weight came in a block, so the order is not random; the default rule takes such rows back only as far as \
      its second-order part sees them: shuffle the rows for the model that they ask for";
+
+/// What is said of a model that is not the one played.
+pub const JOINED: &str = "rows with the same features and target and weights of opposite signs were joined, and the model was learned once more from what was left; \
+     the progressive loss is of what was played before";
 
 /// The summary of a run as text. With `explain`, the promise with everything that it rests on.
 pub fn text(model: &Model, rows: u64, seconds: f64, path: Option<&Path>, explain: bool) -> String {
@@ -154,7 +158,7 @@ pub fn about(model: &Model, explain: bool) -> String {
             line("missing", gaps);
         }
     }
-    line("features", words::count(model.rule.features() as u64));
+    line("features", features(model));
     if a.negative_rows > 0 {
         let share = a.negative_weight / (a.weight + 2.0 * a.negative_weight);
         line("negative weights", format!("{} rows, {:.1} % of the mass", words::count(a.negative_rows), 100.0 * share));
@@ -173,6 +177,9 @@ pub fn about(model: &Model, explain: bool) -> String {
     let constants = constants(&a.constants);
     if !constants.is_empty() {
         line("constants", constants);
+    }
+    if let Some(o) = &a.optimum {
+        optimum(o).into_iter().for_each(|(name, text)| line(name, text));
     }
     let promised = if explain { a.promise.words(&say::repair) } else { format!("{} (--explain says more)", a.promise.short()) };
     line("promised", promised.replace('\n', "\n                  "));
@@ -202,12 +209,47 @@ pub fn about(model: &Model, explain: bool) -> String {
     if a.negative_block {
         line("negative block", NEGATIVE_BLOCK.into());
     }
+    if a.joined {
+        line("joined", JOINED.into());
+    }
     if let Some(order) = a.order.as_ref().filter(|o| o.random == Some(false)) {
         line("order", format!("{}: {}", order.text, say::repair(Repair::Shuffle)));
     }
     line("seed", a.seed.to_string());
     line("version", a.version.clone());
     out
+}
+
+/// What is said of an optimum, line by line.
+fn optimum(o: &OptimumAbout) -> Vec<(&'static str, String)> {
+    let mut lines = vec![(
+        "optimum",
+        format!(
+            "mean loss {} a row after {} more {} over the rows: {}",
+            words::short(o.value),
+            words::count(o.passes),
+            if o.passes == 1 { "pass" } else { "passes" },
+            o.end
+        ),
+    )];
+    if let Some((one, best)) = o.held_out {
+        let kept = if o.is_one_pass { "the model is that of one pass" } else { "the model is the optimum" };
+        lines.push((
+            "few rows a weight",
+            format!(
+                "on one row in ten, held out from both, one pass has loss {} and the optimum {}: {kept}",
+                words::short(one),
+                words::short(best)
+            ),
+        ));
+    }
+    if let Some(why) = &o.no_errors {
+        lines.push(("no errors", why.clone()));
+    } else if !o.is_one_pass {
+        lines
+            .push(("errors", "a standard error for every weight, if the rows are independent draws: rooco show --errors".into()));
+    }
+    lines
 }
 
 /// The summary as one JSON object.
@@ -220,6 +262,10 @@ pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
         "seconds": seconds,
         "rows_per_second": rows as f64 / seconds,
         "features": model.rule.features(),
+        "features_kind": model.about.features,
+        "curves": model.rule.map.as_ref().map_or(0, |m| m.curves().len()),
+        "pairs": model.rule.map.as_ref().map_or(0, |m| m.pairs().len()),
+        "experts": model.about.experts,
         "progressive_loss": if a.weight != 0.0 { Some(a.progressive_loss / a.weight) } else { None },
         "total_loss": a.progressive_loss,
         "weight": a.weight,
@@ -233,7 +279,10 @@ pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
         "constants": a.constants,
         "promise": a.promise,
         "insurance": a.insurance,
+        "optimum": a.optimum,
+        "standard_errors": model.errors.is_some(),
         "negative_block": a.negative_block,
+        "joined": a.joined,
         "checksum": a.checksum,
         "classes": a.schema.target.classes(),
         "columns": a.schema.columns.iter().map(|c| json!({"name": c.name, "role": role(&c.role), "why": c.why})).collect::<Vec<_>>(),
@@ -269,4 +318,32 @@ pub fn constants(c: &UsedConstants) -> String {
     });
     let horizon = c.horizon.map(|t| format!("T = {t}"));
     groups.chain(horizon).collect::<Vec<_>>().join("; ")
+}
+
+/// What the model is linear in.
+fn features(model: &Model) -> String {
+    let weights = words::count(model.rule.features() as u64);
+    let Some(map) = &model.rule.map else {
+        // A mixture without curves is a line; that it was asked for more is no news where there are no columns of a table.
+        let asked = model.about.features != "linear";
+        return if asked {
+            format!("{weights}, the columns as they are: nothing here is worth a curve or a pair")
+        } else {
+            weights
+        };
+    };
+    let mut text = format!(
+        "{} curves, {} pairs of columns ({weights} weights)",
+        words::count(map.curves().len() as u64),
+        words::count(map.pairs().len() as u64)
+    );
+    if let Some([lines, curves, pairs]) = model.about.experts {
+        text += &format!(
+            "; an average of lines {:.0} %, curves {:.0} %, pairs {:.0} %",
+            100.0 * lines,
+            100.0 * curves,
+            100.0 * pairs
+        );
+    }
+    text
 }

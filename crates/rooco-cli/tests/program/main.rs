@@ -10,6 +10,7 @@ mod kill_and_resume;
 mod lab;
 mod real_tables;
 mod report;
+mod shapes;
 mod shell;
 mod shuffle;
 mod trace_agrees_with_the_pseudo_code;

@@ -10,8 +10,9 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text.lines().last().expect("a line")).expect("JSON")
 }
 
+/// A linear model: its features are those of the table.
 fn fit(d: &Path, args: &[&str]) -> Value {
-    json(&ok(d, &[&["fit"], args, &["--json", "--quiet"]].concat()))
+    json(&ok(d, &[&["fit"], args, &["--features", "linear", "--json", "--quiet"]].concat()))
 }
 
 /// The rows of `table`, a line at a time, with something done to each.
@@ -30,7 +31,7 @@ fn spoiled(d: &Path, n: usize, spoil: impl Fn(usize, &str) -> String) -> (Value,
     write(d, "clean.csv", &rows(n, false, "y,a,b,c", |_, f| format!("{},{},{},{}", f[0], f[1], f[2], f[3])));
     write(d, "odd.csv", &rows(n, false, "y,a,b,c", |k, f| format!("{},\"{}\",{},{}", f[0], spoil(k, f[1]), f[2], f[3])));
     let clean = fit(d, &["clean.csv", "--target", "y"]);
-    let out = run(d, &["fit", "odd.csv", "--target", "y", "--json", "--quiet"]);
+    let out = run(d, &["fit", "odd.csv", "--target", "y", "--features", "linear", "--json", "--quiet"]);
     let talk = String::from_utf8(out.stderr).unwrap();
     assert_eq!(out.status.code(), Some(0), "{talk}");
     let odd = json(&String::from_utf8(out.stdout).unwrap());
@@ -93,7 +94,7 @@ fn ids_dates_and_constants_are_told_by_their_looks() {
         format!("{k},{y},u{:08x},2023-{month:02}-{day:02}T{:02}:30:00,{},7,{}", k * 7919, k % 24, f[1], k % 5)
     });
     write(d, "t.csv", &text);
-    let s = ok(d, &["fit", "t.csv", "--target", "y", "-m", "m"]);
+    let s = ok(d, &["fit", "t.csv", "--target", "y", "--features", "linear", "-m", "m"]);
     let line = |name: &str| s.lines().find(|l| l.starts_with(name)).unwrap_or_else(|| panic!("no {name}: {s}")).to_owned();
     assert!(
         line("left out").contains("`1` (looks like an id: it counts the rows)") || line("left out").contains("counts the rows"),
@@ -128,8 +129,8 @@ fn a_schema_file_goes_from_inspect_to_fit_and_predict() {
     write(d, "t.csv", &rows(2000, true, "y,a,b,code", |k, f| format!("{},{},{},{}", f[0], f[1], f[2], k % 4)));
     let text = ok(d, &["inspect", "t.csv", "--target", "y", "--write", "s.toml"]);
     assert!(text.contains("`yes` is the positive class") && text.contains("2,000 rows"), "{text}");
-    ok(d, &["fit", "t.csv", "--target", "y", "-m", "a"]);
-    ok(d, &["fit", "t.csv", "--schema", "s.toml", "-m", "b"]);
+    ok(d, &["fit", "t.csv", "--target", "y", "--features", "linear", "-m", "a"]);
+    ok(d, &["fit", "t.csv", "--schema", "s.toml", "--features", "linear", "-m", "b"]);
     let weights = |m: &str| ok(d, &["show", m, "--json", "--top", "0"]).split("\"weights\"").last().unwrap().to_owned();
     assert_eq!(weights("a"), weights("b"));
     let schema = std::fs::read_to_string(d.join("s.toml")).unwrap();
@@ -247,6 +248,7 @@ fn learning_goes_on_from_a_model() {
     write(d, "tomorrow.csv", &part(&all[2501..]));
     for more in [
         &["--holdout", "0.1"][..],
+        &["--features", "linear"],
         &["--algorithm", "sgd", "--domain", "ball:9", "--l2", "0.01"],
         &["--loss", "huber:1", "--missing", "mean"],
     ] {
@@ -319,8 +321,11 @@ fn words_of_a_text_are_features_when_asked() {
 fn the_census_codes_are_categories() {
     let dir = tempdir().unwrap();
     let census = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/acs-employment-ma.csv.gz");
-    let s = fit(dir.path(), &[census.to_str().unwrap(), "--target", "employed", "--holdout", "0.25"]);
-    assert!(s["holdout"]["loss"].as_f64().unwrap() <= 0.400, "{s}");
+    let args = ["fit", census.to_str().unwrap(), "--target", "employed", "--holdout", "0.25", "--json", "--quiet"];
+    for more in [&[][..], &["--features", "linear"]] {
+        let s = json(&ok(dir.path(), &[&args[..], more].concat()));
+        assert!(s["holdout"]["loss"].as_f64().unwrap() <= 0.400, "{s}");
+    }
 }
 
 /// The lines that matter: from what, how good, what is promised in one line, where to look next; the offset of a regression is shown.
@@ -329,7 +334,7 @@ fn the_summary_is_short_and_explains_when_asked() {
     let dir = tempdir().unwrap();
     let d = dir.path();
     write(d, "r.csv", &table(1500, false, 1));
-    let args = ["fit", "r.csv", "--target", "y", "--drop", "w", "-m", "m"];
+    let args = ["fit", "r.csv", "--target", "y", "--drop", "w", "--features", "linear", "-m", "m"];
     let short = ok(d, &args);
     let promised = short.lines().find(|l| l.starts_with("promised")).unwrap();
     assert!(promised.contains("nothing: no theorem covers the default rule (--explain says more)"), "{short}");

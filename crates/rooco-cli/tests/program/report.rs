@@ -19,10 +19,27 @@ fn a_page_of_a_signed_classification() {
     for (k, line) in plain.lines().skip(1).enumerate() {
         let f: Vec<&str> = line.split(',').collect();
         let (colour, weight) = (["red", "green", "blue"][k % 3], if k % 5 == 0 { -0.5 } else { 1.0 });
-        writeln!(text, "u{:07x},2024-{:02}-{:02},{},{},{},{colour},{weight}", k * 7919, 1 + k % 12, 1 + k % 28, f[0], f[1], f[2]).unwrap();
+        writeln!(text, "u{:07x},2024-{:02}-{:02},{},{},{},{colour},{weight}", k * 7919, 1 + k % 12, 1 + k % 28, f[0], f[1], f[2])
+            .unwrap();
     }
     write(d, "t.csv", &text);
-    let out = ok(d, &["fit", "t.csv", "--target", "y", "--weight", "w", "--holdout", "0.25", "--report", "report.html"]);
+    let out = ok(
+        d,
+        &[
+            "fit",
+            "t.csv",
+            "--target",
+            "y",
+            "--weight",
+            "w",
+            "--holdout",
+            "0.25",
+            "--features",
+            "linear",
+            "--report",
+            "report.html",
+        ],
+    );
     assert!(out.contains("report            report.html"), "{out}");
     let page = std::fs::read_to_string(d.join("report.html")).unwrap();
     let data = page.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rooco::algorithm::{Algorithm, Settings};
 use rooco::guarantee::Constant;
+use rooco::map::Kind;
 use rooco::state::State;
 use rooco::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -57,6 +58,7 @@ impl CheckpointAbout {
                 ..defaults.settings
             },
             holdout: self.options.get("holdout").and_then(|v| v.parse().ok()).unwrap_or(0.0),
+            features: self.options.get("features").map_or(Ok(Kind::Linear), |kind| Kind::parse(kind))?,
             order_test: !self.options.contains_key("order-test"),
             ..FitOptions::default()
         })

@@ -153,7 +153,9 @@ impl Pass {
         }
         // The rows that the constants came from decide again.
         let decided = Rows::load(&from.state.part("first."))?;
-        let mut pass = Pass::new(Plan::new(&options.recipe(stream.schema())?, &decided)?, options.clone(), stream.schema())?;
+        let mut recipe = options.recipe(stream.schema())?;
+        recipe.as_of(from.state.count("features")? as usize);
+        let mut pass = Pass::new(Plan::new(&recipe, &decided)?, options.clone(), stream.schema())?;
         pass.resume(from, stream.schema())?;
         pass.over(stream, Rows::default(), Skip::default(), Decided::Before(decided), watch)
     }
@@ -182,7 +184,7 @@ impl Pass {
         let wants_state = watch.wants_state() && !self.options.algorithm.needs.horizon;
         let decided = match decided {
             Decided::Before(rows) => rows,
-            Decided::HereByFirst if wants_state && !self.options.algorithm.is_default() => first,
+            Decided::HereByFirst if wants_state && self.plan.recipe.rows_to_start() > 1 => first,
             Decided::HereByFirst => Rows::default(),
         };
         while let Some(z) = stream.next()? {
@@ -200,6 +202,7 @@ impl Pass {
             true => {
                 let mut state = self.checkpoint(stream.schema())?;
                 state.state.put_all("first.", decided.save());
+                state.state.put_count("features", self.plan.recipe.features as u64);
                 Some(state)
             }
             false => None,
@@ -430,13 +433,17 @@ impl Pass {
         let violations = self.plan.assumptions.as_ref().map_or_else(Vec::new, |a| a.violations());
         let order = self.order.as_ref().map(OrderTest::report);
         let random = order.as_ref().is_none_or(OrderReport::random_order);
-        let mut rule = self.plan.learner.rule();
+        let joined = self.plan.learner.joined();
+        let was_joined = joined.is_some();
+        let mut rule = self.plan.monotone(joined.unwrap_or_else(|| self.plan.learner.rule()))?;
         let (holdout, held) = self.test(&rule).unzip();
         let recipe = &self.plan.recipe;
         let about = About {
             version: env!("CARGO_PKG_VERSION").into(),
             loss: recipe.loss.clone(),
             algorithm: recipe.algorithm.name.into(),
+            features: recipe.maps().name().into(),
+            experts: self.plan.learner.experts(),
             domain: recipe.domain.clone(),
             seed: recipe.settings.seed,
             constants: UsedConstants::of(recipe),
@@ -450,6 +457,7 @@ impl Pass {
             violations: violations.iter().map(Violation::to_string).collect(),
             order: order.as_ref().map(|o| OrderFound::of(o, &self.filled_in)),
             negative_block: self.plan.learner.is_ordered(),
+            joined: was_joined,
             checksum: self.sum.text(),
             rows: self.learned,
             progressive_loss: self.paid.value(),
@@ -458,6 +466,7 @@ impl Pass {
             negative_weight: self.negative_weight,
             baseline: self.baseline(),
             holdout,
+            optimum: None,
             schema: schema.clone(),
         };
         // Features that were named but never had a value still get a weight: zero.
@@ -469,7 +478,16 @@ impl Pass {
             }
         }
         let (recipe, constants) = (recipe.clone(), self.plan.constants());
-        Ok(Fitted { model: Model { about, rule }, stopped, order, violations, recipe, constants, held, state: None })
+        Ok(Fitted {
+            model: Model { about, rule, errors: None, sums: None },
+            stopped,
+            order,
+            violations,
+            recipe,
+            constants,
+            held,
+            state: None,
+        })
     }
 
     /// The figures of a rule on the rows that were held out, and what they came from.

@@ -7,7 +7,7 @@ use crate::domain::{self, Domain};
 use crate::error::Result;
 use crate::guarantee::Constant;
 use crate::loss::{Base, Correction, LossSpec};
-use crate::map::{Kind, MapSpec};
+use crate::map::{Column, Kind, MapSpec};
 use crate::row::MAX_FEATURES;
 
 /// What is to be learned, and how. Everything but the loss has a default.
@@ -66,6 +66,16 @@ impl Recipe {
         domain::parse(&self.domain, None).or_else(|_| domain::parse(&self.domain, self.features * self.loss.base.outputs()))
     }
 
+    /// As it was when so many features were known: those that came later are not among its columns.
+    pub fn as_of(&mut self, features: usize) {
+        self.features = features;
+        for column in &mut self.map.columns {
+            if let Column::Categories(values) = column {
+                values.retain(|v| (*v as usize) < features);
+            }
+        }
+    }
+
     /// How many rows must be there before the learner can be built: the default needs none.
     pub fn rows_to_start(&self) -> usize {
         let for_constants = if self.algorithm.is_default() { 1 } else { self.first_rows.max(1) };
@@ -110,6 +120,7 @@ impl Recipe {
             ("n0", s.n0.map(|n| n.to_string())),
             ("memory", memory),
             ("features", (self.maps() != Kind::Linear).then(|| self.map.kind.name().into())),
+            ("monotone", (!self.map.monotone.is_empty()).then(|| format!("{:?}", self.map.monotone))),
             ("knots", self.map.knots.map(|n| n.to_string())),
             ("first-rows", (self.first_rows != 1000).then(|| self.first_rows.to_string())),
         ];

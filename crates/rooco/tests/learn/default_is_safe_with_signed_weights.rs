@@ -4,6 +4,7 @@ use super::default_support::{Kind, constant, generate_split, held_out, learn_all
 use rooco::algorithm::{Auto, AutoLoss};
 use rooco::loss::{Huber, Logistic, NoisyLabels, PositiveUnlabelled, SmoothedHinge, Squared, SquaredHinge};
 use rooco::rng::{Purpose, Random};
+use rooco::{Learner, Save};
 
 /// Runs one case: returns the clean held-out loss over that of the best constant.
 fn case<P: AutoLoss + Clone>(loss: P, kind: Kind, regression: bool, negative: f64, seed: u64) -> f64 {
@@ -168,4 +169,35 @@ fn positive_and_unlabelled_rows_learn_the_classes() {
     let naive = held_out(&run(Logistic, &shuffled).0, &Logistic, &test);
     let learned = held_out(&learner, &Logistic, &test);
     assert!(learned < 0.5 * naive, "taking unlabelled for negative: {naive}, corrected: {learned}");
+}
+
+/// More features than rows: joined partners bring the loss back to that of the clean rows, the store survives saving, and clean rows are left alone.
+#[test]
+fn exact_partners_are_joined_where_features_are_many() {
+    let (train, test) = generate_split(Kind::Text, 3000, 1000, 4000, true, 11);
+    let signed = train.with_partners(3.0, -2.0, &mut Random::new(3, Purpose::Test));
+    let (clean, _) = run(Logistic, &train);
+    assert!(clean.joined().is_none(), "no weight cancels");
+    let loss = |rule: rooco::Rule| {
+        let mut p = [0.0];
+        let of = |t: usize| {
+            rule.scores(test.x(t), &mut p);
+            (1.0 + (-test.y[t] * p[0]).exp()).ln()
+        };
+        (0..test.len()).map(of).sum::<f64>() / test.len() as f64
+    };
+    let (learner, _) = run(Logistic, &signed);
+    let (clean, live, joined) = (loss(clean.rule()), loss(learner.rule()), loss(learner.joined().unwrap()));
+    assert!(joined < 1.01 * clean && live > 1.02 * clean, "clean {clean}, live {live}, joined {joined}");
+    let mut resumed = Auto::new(Logistic);
+    resumed.load(&learner.save()).unwrap();
+    assert_eq!(resumed.joined(), learner.joined());
+    // Corrected labels have no partner of the same label.
+    let mut noisy = train.clone();
+    noisy.weight = (0..noisy.len()).map(|t| if t % 4 == 0 { -0.2 } else { 1.0 }).collect();
+    assert!(run(Logistic, &noisy).0.joined().is_none());
+    // Few features: second order sees partners cancel, nothing is kept.
+    let (few, _) = generate_split(Kind::Dense, 1000, 10, 12, true, 11);
+    let state = run(Logistic, &few.with_partners(3.0, -2.0, &mut Random::new(3, Purpose::Test))).0.save();
+    assert!(!state.has("joined.end"));
 }

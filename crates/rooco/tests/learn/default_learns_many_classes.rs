@@ -161,3 +161,52 @@ fn random_labels_are_corrected_for() {
     let corrected = log_loss(AutoClasses::new(4).unwrap().with_randomised_response(0.4).unwrap());
     assert!(corrected < 0.9 * plain, "{corrected} {plain}");
 }
+
+/// Three classes, collinear raw columns far from 0: with the second-order candidate and centring near the truth, on clean rows and on twins; without them far from it.
+#[test]
+fn raw_collinear_columns_and_twins_reach_the_truth() {
+    let mut r = Random::new(8, Purpose::Data);
+    let truth: Vec<f64> = (0..4 * 3).map(|_| 1.5 * r.normal()).collect();
+    let mut all = Vec::new();
+    for _ in 0..24_000 {
+        let mut u: Vec<f64> = (0..4).map(|_| r.normal()).collect();
+        let score = |c: usize| (0..4).map(|i| truth[i * 3 + c] * u[i]).sum::<f64>();
+        let noisy: Vec<f64> = (0..3).map(|c| score(c) - (-r.uniform().max(1e-12).ln()).ln()).collect();
+        let y = (0..3).max_by(|&a, &b| noisy[a].total_cmp(&noisy[b])).unwrap() as f64;
+        let log = (0..3).map(|c| score(c).exp()).sum::<f64>().ln() - score(y as usize);
+        // The last column is nearly the sum of two others, and what is not matters.
+        u[3] = u[1] + u[2] + 0.1 * u[3];
+        let x: Vec<f64> = u.iter().enumerate().map(|(i, u)| 10f64.powi(i as i32 - 1) * (u + 300.0)).chain([1.0]).collect();
+        all.push((x, y, log));
+    }
+    let (train, test) = all.split_at(20_000);
+    let best = test.iter().map(|z| z.2).sum::<f64>() / test.len() as f64;
+    let log_loss = |twins: bool, off: &[rooco::algorithm::Part]| {
+        let mut learner = off.iter().fold(AutoClasses::new(3).unwrap(), |l, part| l.without(*part));
+        let n = train.len();
+        for k in Random::new(3, Purpose::Test).order(if twins { 2 * n } else { n }) {
+            let (x, y, _) = &train[k as usize % n];
+            let weight = if !twins {
+                1.0
+            } else if (k as usize) < n {
+                1.5
+            } else {
+                -0.5
+            };
+            learner.observe(Row::dense(x, *y).weighted(weight)).unwrap();
+        }
+        let mut out = [0.0; 3];
+        let of = |(x, y, _): &(Vec<f64>, f64, f64)| {
+            learner.scores(Features::Dense(x), &mut out);
+            let top = out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            top - out[*y as usize] + out.iter().map(|m| (m - top).exp()).sum::<f64>().ln()
+        };
+        let loss = test.iter().map(of).sum::<f64>() / test.len() as f64;
+        loss / best
+    };
+    use rooco::algorithm::Part::{Centre, SecondOrder};
+    let (clean, twins) = (log_loss(false, &[]), log_loss(true, &[]));
+    assert!(clean < 1.01 && twins < 1.02, "clean {clean}, twins {twins}");
+    let (lanes, raw) = (log_loss(true, &[SecondOrder]), log_loss(false, &[SecondOrder, Centre]));
+    assert!(lanes > 1.01 * twins && raw > 1.3 * clean, "lanes {lanes}, not centred {raw}");
+}

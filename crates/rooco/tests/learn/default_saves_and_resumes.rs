@@ -53,9 +53,18 @@ fn a_state_of_another_learner_is_refused_and_changes_nothing() {
     let mut learner = Auto::new(Logistic);
     learn_all(&mut learner, &stream);
     let before = learner.save();
-    let mut broken = learner.save();
-    broken.put_f32("features", vec![0.0f32; 3]);
-    assert!(learner.load(&broken).is_err());
+    for name in ["features.w", "features.squares", "features.average", "features.fourth", "features.count", "jury.shares"] {
+        let mut broken = learner.save();
+        broken.put_f32(name, vec![0.0f32; 3]);
+        assert!(learner.load(&broken).is_err(), "{name}");
+        broken.put_f64(name, vec![0.0; 3]);
+        assert!(learner.load(&broken).is_err(), "{name} of another kind");
+    }
+    for name in ["jury.signed", "second.rhs", "second.folds", "brake.net", "label.mean", "centre.a", "lanes.density"] {
+        let mut broken = learner.save();
+        broken.put_f64(name, vec![0.0; 3]);
+        assert!(learner.load(&broken).is_err(), "{name}");
+    }
     assert!(learner.load(&rooco::state::State::default()).is_err());
     assert_eq!(learner.save(), before);
 }

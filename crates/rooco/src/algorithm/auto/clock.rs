@@ -1,13 +1,11 @@
 //! Which share of an average has faded since a feature was last seen.
 
-use super::four::Four;
-
 /// poly3 gives round t the weight t³, so after rounds a+1..t without a visit the old average keeps the share
 /// r = ((a+1.5)/(t+1.5))⁴ and the iterate, which did not move, has the rest.
 ///
 /// Ticks are rounds until 2³¹ of them; then every tick stands for twice as many rounds, so that a u32 holds any stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Clock {
+pub struct Clock {
     /// A tick is 2^shift rounds.
     pub shift: u32,
     /// The current tick.
@@ -33,15 +31,13 @@ impl Clock {
     /// 1 - r. Written so that nothing cancels: on a long stream r is one to f32.
     #[inline]
     pub fn gone(&self, last: u32, inverse: f32) -> f32 {
-        self.four_gone(Four::splat(f32::from_bits(last)), inverse).array()[0]
+        let d = self.now.wrapping_sub(last) as i32 as f32 * inverse;
+        d * (4.0 - d * (6.0 - d * (4.0 - d)))
     }
 
-    /// The same for four features; `last` holds the bits of four ticks.
-    #[inline(always)]
-    pub fn four_gone(&self, last: Four, inverse: f32) -> Four {
-        let d = last.since(self.now) * inverse;
-        let from = |a: f32, b: Four| Four::splat(a) - b;
-        d * from(4.0, d * from(6.0, d * from(4.0, d)))
+    /// Rounds that a tick stands for.
+    pub fn rounds_a_tick(&self) -> f64 {
+        (1u64 << self.shift) as f64
     }
 }
 

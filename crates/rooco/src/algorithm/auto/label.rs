@@ -1,13 +1,12 @@
 //! The mean and the spread of the targets of a regression, so that neither their zero nor their unit matters.
 
-use super::saved::exactly;
-use super::scale::{exponent_of, power_of_two};
+use super::scaler::{exponent_of, power_of_two};
 use crate::error::Result;
 use crate::state::State;
 
 /// Welford's running mean and variance with weights |s|. Classification leaves it alone: mean 0, spread 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Label {
+pub struct Label {
     /// ym: added to every prediction.
     pub mean: f64,
     /// Σ|s|(y-ym)².
@@ -20,14 +19,19 @@ pub(super) struct Label {
 
 impl Label {
     pub fn save(&self, s: &mut State) {
-        s.put_f64("label", [self.mean, self.squares, self.weight]);
-        s.put_u64("label.exponent", [self.exponent as i64 as u64]);
+        s.put_number("label.mean", self.mean);
+        s.put_number("label.squares", self.squares);
+        s.put_number("label.weight", self.weight);
+        s.put_count("label.exponent", self.exponent as i64 as u64);
     }
 
     pub fn load(s: &State) -> Result<Self> {
-        let label = exactly("label", s.f64("label")?, 3)?;
-        let exponent = exactly("label.exponent", s.u64("label.exponent")?, 1)?[0] as i64 as i32;
-        Ok(Label { mean: label[0], squares: label[1], weight: label[2], exponent })
+        Ok(Label {
+            mean: s.number("label.mean")?,
+            squares: s.number("label.squares")?,
+            weight: s.number("label.weight")?,
+            exponent: s.count("label.exponent")? as i64 as i32,
+        })
     }
 
     /// Takes in a target.

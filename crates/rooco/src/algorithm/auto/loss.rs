@@ -1,7 +1,7 @@
 //! What the rule asks of a loss: values and slopes at eight predictions at once.
 
-use super::four::Four;
-use super::{CorrectedFeatures, vector};
+use super::scaler::CorrectedFeatures;
+use super::simd;
 use crate::loss::{
     Gamma, Huber, Interval, Logistic, NoisyLabels, Pointwise, Poisson, PositiveUnlabelled, Quantile, SmoothedHinge, Squared,
     SquaredHinge, Tweedie,
@@ -112,20 +112,39 @@ impl AutoLoss for Squared {
 impl AutoLoss for Logistic {
     #[inline(always)]
     fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
-        let (value, slope) = vector::logistic(p, if y > 0.0 { 1.0 } else { -1.0 });
-        Eight { value, size: value, slope }
+        let single = |half: usize| std::array::from_fn(|k| p[half + k] as f32);
+        let (value, slope) = simd::logistic(&[single(0), single(4)], if y > 0.0 { 1.0 } else { -1.0 });
+        let eight = |a: [[f32; 4]; 2]| std::array::from_fn(|k| a[k / 4][k % 4] as f64);
+        Eight { value: eight(value), size: eight(value), slope: eight(slope) }
     }
     #[inline(always)]
     fn quick(&self, p: &[[f32; 4]; 2], y: f64) -> Option<Quick> {
         let y = if y > 0.0 { 1.0 } else { -1.0 };
-        let ((first, slope), (rest, _)) = (vector::logistic_of_four(p[0].into(), y), vector::logistic_of_four(p[1].into(), y));
-        Some(Quick { value: [first.array(), rest.array()], slope: slope.array() })
+        let (value, slope) = simd::logistic(p, y);
+        Some(Quick { value, slope: slope[0] })
     }
     #[inline(always)]
     fn quadratic(&self, p: f64, y: f64) -> Option<Quadratic> {
-        let (value, slope) = vector::logistic_of_four(Four::splat(p as f32), if y > 0.0 { 1.0 } else { -1.0 });
-        let (value, slope) = (value.array()[0] as f64, slope.array()[0] as f64);
+        let (value, slope) = simd::logistic_of_one(p, if y > 0.0 { 1.0 } else { -1.0 });
         Some(Quadratic { value, size: value, slope, curvature: slope.abs() * (1.0 - slope.abs()) })
+    }
+}
+
+impl AutoLoss for CorrectedFeatures {
+    fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
+        Squared.eight(p, y)
+    }
+    fn is_regression(&self) -> bool {
+        true
+    }
+    fn is_composite(&self) -> bool {
+        true
+    }
+    fn correction(&self) -> Option<&CorrectedFeatures> {
+        Some(self)
+    }
+    fn quadratic(&self, p: f64, y: f64) -> Option<Quadratic> {
+        Squared.quadratic(p, y)
     }
 }
 
@@ -200,39 +219,28 @@ fn two_labels(inner: &impl AutoLoss, (a, b): (f64, f64), p: &[f64; 8]) -> Eight 
     plus
 }
 
-impl<P: AutoLoss> AutoLoss for NoisyLabels<P> {
-    fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
-        two_labels(self.inner(), self.parts(y), p)
-    }
-    fn quadratic(&self, p: f64, y: f64) -> Option<Quadratic> {
-        let (a, b) = self.parts(y);
-        Some(self.inner().quadratic(p, 1.0)?.plus(a, self.inner().quadratic(p, -1.0)?, b))
-    }
-    fn masses(&self, y: f64) -> (f64, f64) {
-        let (a, b) = self.parts(y);
-        (a + b, a.abs() + b.abs())
-    }
-    fn is_composite(&self) -> bool {
-        true
-    }
+macro_rules! of_two_labels {
+    ($loss:ident) => {
+        impl<P: AutoLoss> AutoLoss for $loss<P> {
+            fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
+                two_labels(self.inner(), self.parts(y), p)
+            }
+            fn quadratic(&self, p: f64, y: f64) -> Option<Quadratic> {
+                let (a, b) = self.parts(y);
+                Some(self.inner().quadratic(p, 1.0)?.plus(a, self.inner().quadratic(p, -1.0)?, b))
+            }
+            fn masses(&self, y: f64) -> (f64, f64) {
+                let (a, b) = self.parts(y);
+                (a + b, a.abs() + b.abs())
+            }
+            fn is_composite(&self) -> bool {
+                true
+            }
+        }
+    };
 }
-
-impl<P: AutoLoss> AutoLoss for PositiveUnlabelled<P> {
-    fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
-        two_labels(self.inner(), self.parts(y), p)
-    }
-    fn quadratic(&self, p: f64, y: f64) -> Option<Quadratic> {
-        let (a, b) = self.parts(y);
-        Some(self.inner().quadratic(p, 1.0)?.plus(a, self.inner().quadratic(p, -1.0)?, b))
-    }
-    fn masses(&self, y: f64) -> (f64, f64) {
-        let (a, b) = self.parts(y);
-        (a + b, a.abs() + b.abs())
-    }
-    fn is_composite(&self) -> bool {
-        true
-    }
-}
+of_two_labels!(NoisyLabels);
+of_two_labels!(PositiveUnlabelled);
 
 /// Losses that are chosen at run time.
 impl<L: AutoLoss + ?Sized> AutoLoss for Box<L>

@@ -50,7 +50,7 @@ impl ClampedModel {
 
 /// One sum for the learners and for their written-out models, so that both give the same bits.
 #[inline]
-pub(super) fn scores(
+pub fn scores(
     x: Features<'_>,
     offset: f64,
     known: usize,

@@ -31,11 +31,13 @@ pub enum Part {
     Trust,
     /// Signed rows judge the second-order candidate by gain against noise.
     Judge,
+    /// Exact partners are joined once the stream has ended, where features are many.
+    Join,
 }
 
 impl Part {
     /// All parts with their names.
-    pub const ALL: [(Part, &'static str); 13] = [
+    pub const ALL: [(Part, &'static str); 14] = [
         (Part::Centre, "centre"),
         (Part::SecondOrder, "second"),
         (Part::Brake, "brake"),
@@ -49,12 +51,13 @@ impl Part {
         (Part::StaleCurvature, "stale"),
         (Part::Trust, "trust"),
         (Part::Judge, "judge"),
+        (Part::Join, "join"),
     ];
 }
 
 /// The parts that are switched off: none, but in experiments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Off(u32);
+pub struct Off(u32);
 
 impl Off {
     pub fn with(self, part: Part) -> Self {

@@ -5,7 +5,7 @@
 
 /// A linear congruential generator: one step a visited feature. Its state is part of the learner's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Noise(pub u64);
+pub struct Noise(pub u64);
 
 impl Default for Noise {
     fn default() -> Self {
@@ -14,9 +14,9 @@ impl Default for Noise {
 }
 
 impl Noise {
-    /// The next number, uniform in [-½, ½). One serves all sums of a feature: they need not be independent of each other.
+    /// The next number, uniform in [-½, ½).
     #[inline(always)]
-    pub fn next(&mut self) -> f32 {
+    fn next(&mut self) -> f32 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         // 23 random digits after the point of a number in [1, 2).
         f32::from_bits((self.0 >> 41) as u32 | 0x3f80_0000) - 1.5
@@ -29,12 +29,6 @@ impl Noise {
         let first = (self.0 >> 32) as u32;
         Shifts(std::array::from_fn(|j| first.wrapping_add(GOLDEN.wrapping_mul(j as u32))))
     }
-
-    /// x units in the last place of `value`.
-    #[inline(always)]
-    pub fn of(value: f32, x: f32) -> f32 {
-        f32::from_bits(value.to_bits() & 0x7f80_0000) * (x * f32::EPSILON)
-    }
 }
 
 /// 2³² over the golden ratio.
@@ -43,7 +37,7 @@ const GOLDEN: u32 = 0x9e37_79b9;
 /// The noise of one row: its features take one random number, each shifted by another multiple of the golden ratio. A sum sees independent
 /// numbers row after row, which is what makes its rounding unbiased; the errors of a row's features partly cancel.
 #[derive(Clone, Copy)]
-pub(super) struct Shifts([u32; 4]);
+pub struct Shifts([u32; 4]);
 
 impl Shifts {
     /// Numbers for the next four features, uniform in [-½, ½).
@@ -63,7 +57,8 @@ mod tests {
     fn increments_far_below_the_last_place_add_up() {
         let (mut noise, mut sum, mut plain) = (Noise::default(), 1.0f32, 1.0f32);
         for _ in 0..10_000_000 {
-            sum += 1e-9 + Noise::of(sum, noise.next());
+            // x units in the last place, as the records do it.
+            sum += 1e-9 + f32::from_bits(sum.to_bits() & 0x7f80_0000) * (noise.next() * f32::EPSILON);
             plain += 1e-9;
         }
         assert_eq!(plain, 1.0);
