@@ -447,7 +447,11 @@ class _OnePass(BaseEstimator):
             facts["held-out rows"] = ", ".join(f"{k} {v:.4g}" for k, v in report["holdout"].items() if k in kept and v is not None)
         facts["promised"] = self.guarantee_
         rows = "".join(f"<tr><th style='text-align:left'>{html.escape(k)}</th><td style='text-align:left'>{html.escape(v)}</td></tr>" for k, v in facts.items())
-        names, weights = self.coef_names_, np.abs(self._linear()[0]).max(axis=0)
+        try:
+            names, weights = self.coef_names_, np.abs(self._linear()[0]).max(axis=0)
+        except AttributeError:
+            # Curves and pairs have no coefficients.
+            return f"<div><b>{type(self).__name__}</b><table>{rows}</table></div>"
         top = np.argsort(-weights)[:10]
         most = weights[top[0]] if len(top) and weights[top[0]] > 0 else 1.0
         bars = "".join(

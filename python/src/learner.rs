@@ -185,6 +185,7 @@ impl Learner {
         text.insert("algorithm".into(), options.algorithm.name.into());
         text.insert("seed".into(), s.seed.into());
         text.insert("holdout".into(), options.holdout.into());
+        text.insert("features".into(), options.features.name().into());
         text.insert("order_test".into(), options.order_test.into());
         for (name, constant) in [("beta", s.beta), ("lambda", s.lambda), ("l", s.l), ("gradient_bound", s.g)] {
             if let Some(v) = value(constant) {

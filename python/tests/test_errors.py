@@ -61,7 +61,7 @@ def test_text_says_how_to_encode_it(regression):
         OnePassRegressor().fit(frame.to_numpy(), y)
     # Frames say which columns are text.
     for table in (frame, pl.from_pandas(frame)):
-        assert OnePassRegressor().fit(table, y).coef_names_ == [*"abcd", "e=word"]
+        assert OnePassRegressor(features="linear").fit(table, y).coef_names_ == [*"abcd", "e=word"]
 
 
 def test_classes(regression, labels):

@@ -33,7 +33,7 @@ def test_frames_with_text_dates_and_ids(make):
         pytest.importorskip("pandas")
         pytest.importorskip("pyarrow")
         table = table.to_pandas()
-    model = OnePassRegressor().fit(table, y)
+    model = OnePassRegressor(features="linear").fit(table, y)
     names = model.coef_names_
     assert {"a", "b", "c=red", "day.month=01", "day.weekday=Monday"} <= set(names)
     assert not any(name.startswith("id") for name in names)
@@ -43,9 +43,9 @@ def test_frames_with_text_dates_and_ids(make):
 def test_numbers_of_a_frame_stay_numbers():
     a, b, _, y = rows()
     code = np.arange(len(a)) % 5
-    model = OnePassRegressor().fit(pl.DataFrame({"a": a, "b": b, "code": code}), y)
+    model = OnePassRegressor(features="linear").fit(pl.DataFrame({"a": a, "b": b, "code": code}), y)
     assert model.coef_names_ == ["a", "b", "code"]
-    same = OnePassRegressor().fit(np.column_stack([a, b, code]), y)
+    same = OnePassRegressor(features="linear").fit(np.column_stack([a, b, code]), y)
     assert np.array_equal(model.coef_, same.coef_)
 
 
@@ -57,14 +57,14 @@ def write(path, a, b, c, y, odd=False):
 
 def test_files_have_the_roles_of_the_command(tmp_path, program):
     path = write(tmp_path / "t.csv", *rows(), odd=True)
-    model = OnePassRegressor().fit_file(path, target="y")
-    program("fit", path, "--target", "y", "-m", tmp_path / "m", "--quiet")
+    model = OnePassRegressor(features="linear").fit_file(path, target="y")
+    program("fit", path, "--target", "y", "-m", tmp_path / "m", "--features", "linear", "--quiet")
     theirs = rooco.load(tmp_path / "m")
     assert model.coef_names_ == theirs.coef_names_ == ["a", "b", *[n for n in model.coef_names_ if n.startswith("c=")]]
     assert np.array_equal(model.coef_, theirs.coef_)
     schema = tmp_path / "s.toml"
     schema.write_text('target = "y"\n[columns]\nb = "drop"\n')
-    assert "b" not in OnePassRegressor().fit_file(path, schema=schema).coef_names_
+    assert "b" not in OnePassRegressor(features="linear").fit_file(path, schema=schema).coef_names_
 
 
 def test_late_classes_and_the_positive_one(tmp_path):
@@ -80,19 +80,19 @@ def test_late_classes_and_the_positive_one(tmp_path):
 def test_learning_goes_on_from_a_file(tmp_path, program):
     a, b, c, y = rows(4000)
     x = np.column_stack([a, b])
-    half = OnePassRegressor().fit(x[:2000], y[:2000])
+    half = OnePassRegressor(features="linear").fit(x[:2000], y[:2000])
     half.save(tmp_path / "m", with_state=True)
     more = rooco.load(tmp_path / "m").partial_fit(x[2000:], y[2000:])
-    whole = OnePassRegressor().fit(x, y)
+    whole = OnePassRegressor(features="linear").fit(x, y)
     assert np.array_equal(more.coef_, whole.coef_) and more.progressive_loss_ == whole.progressive_loss_
     again = pickle.loads(pickle.dumps(rooco.load(tmp_path / "m"))).partial_fit(x[2000:], y[2000:])
     assert np.array_equal(again.coef_, whole.coef_)
     # A file that the command has begun, with categories.
     one = write(tmp_path / "one.csv", a[:2000], b[:2000], c[:2000], y[:2000])
     two = write(tmp_path / "two.csv", a[2000:], b[2000:], c[2000:], y[2000:])
-    program("fit", one, "--target", "y", "-m", tmp_path / "n", "--with-state", "--quiet")
+    program("fit", one, "--target", "y", "-m", tmp_path / "n", "--with-state", "--features", "linear", "--quiet")
     model = rooco.load(tmp_path / "n").partial_fit_file(two)
-    both = OnePassRegressor().fit_file([one, two], target="y")
+    both = OnePassRegressor(features="linear").fit_file([one, two], target="y")
     assert np.array_equal(model.coef_, both.coef_)
     half.save(tmp_path / "bare")
     with pytest.raises(ValueError, match="with_state=True"):
@@ -103,7 +103,7 @@ def test_counts_and_quantiles():
     r = np.random.default_rng(3)
     x = r.normal(size=(8000, 2))
     mean = np.exp(1 + 0.5 * x[:, 0] - 0.3 * x[:, 1])
-    model = OnePassRegressor(loss="poisson").fit(x, r.poisson(mean).astype(float))
+    model = OnePassRegressor(loss="poisson", features="linear").fit(x, r.poisson(mean).astype(float))
     assert np.allclose(model.coef_, [0.5, -0.3], atol=0.06)
     assert abs(np.mean(model.predict(x)) / np.mean(mean) - 1) < 0.05
     y = 100 + 10 * x[:, 0] + 5 * r.normal(size=8000)
@@ -115,6 +115,6 @@ def test_counts_and_quantiles():
 
 def test_notebooks_see_the_model():
     a, b, _, y = rows()
-    shown = OnePassRegressor(holdout=0.2).fit(np.column_stack([a, b]), y)._repr_html_()
+    shown = OnePassRegressor(holdout=0.2, features="linear").fit(np.column_stack([a, b]), y)._repr_html_()
     assert "progressive loss" in shown and "x0" in shown and "held-out rows" in shown and "<script" not in shown
     assert "OnePassRegressor" in OnePassRegressor()._repr_html_()

@@ -393,6 +393,10 @@ fn losses_for_counts_amounts_and_quantiles() {
     let below = targets.iter().zip(&p).filter(|(y, p)| y < p).count() as f64 / 6000.0;
     assert!((below - 0.9).abs() < 0.03, "{below} of the targets are below the 0.9 quantile");
     assert!(ok(d, &["show", "m"]).contains("quantile 0.9, its corner rounded over 0.01"));
+    let message = error(d, &["fit", "t.csv", "--target", "count", "--loss", "poisson", "--algorithm", "sgd"]);
+    assert!(message.contains("smooth on bounded sets only"), "{message}");
+    let bounded = ["fit", "t.csv", "--target", "count", "--drop", "amount,rain,y", "--loss", "poisson", "--algorithm", "sgd"];
+    ok(d, &[&bounded[..], &["--domain", "ball:3"]].concat());
     let message = error(d, &["fit", "t.csv", "--target", "rain", "--loss", "gamma"]);
     assert!(message.contains("the target is 0, and the loss gamma needs targets above 0"), "{message}");
 }
