@@ -48,7 +48,7 @@ pub fn finish(joined: &Joined, path: &Path, as_json: bool) -> Result<Outcome> {
         let line = json!({"type": "sums", "rows": joined.model.about.rows, "value": o.value, "known": value, "text": text, "end": o.end});
         writeln!(out, "{line}")?;
     } else {
-        write!(out, "{}", summary::about(&joined.model))?;
+        write!(out, "{}", summary::about(&joined.model, true))?;
         writeln!(out, "{:<18}{text}", "minimum")?;
         writeln!(out, "{:<18}{}", "model", path.display())?;
     }

@@ -9,6 +9,7 @@ pub mod effects;
 pub mod eval;
 pub mod fit;
 pub mod forget;
+pub mod inspect;
 pub mod lab;
 pub mod man;
 pub mod merge;

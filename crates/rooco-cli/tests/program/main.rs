@@ -9,6 +9,8 @@ mod guarantee;
 mod kill_and_resume;
 mod lab;
 mod optimum;
+mod real_tables;
+mod report;
 mod shapes;
 mod shell;
 mod shuffle;
