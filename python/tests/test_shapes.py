@@ -1,7 +1,5 @@
 """Curves and pairs from Python: the same bytes as the command, functions that add up, a monotone column."""
 
-import subprocess
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -46,7 +44,7 @@ def test_the_same_bytes_as_the_command(program, tmp_path, curved, features):
     table = pd.DataFrame(x, columns=list("abc"))
     table["y"] = y
     table.to_csv(tmp_path / "t.csv", index=False)
-    subprocess.run([program, "fit", "t.csv", "--target", "y", "--features", features, "-m", "m", "--quiet"], cwd=tmp_path, check=True)
+    program("fit", tmp_path / "t.csv", "--target", "y", "--features", features, "-m", tmp_path / "m", "--quiet")
     mine = OnePassRegressor(features=features).fit_file(tmp_path / "t.csv", target="y")
     assert mine.model_.to_bytes() == (tmp_path / "m").read_bytes()
 
