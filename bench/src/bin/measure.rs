@@ -18,7 +18,8 @@ use rooco::{Learner, Row};
 use rooco_bench::prepared::Table;
 
 /// Sets whose labels are 0, 1, ..., K-1.
-const MANY_CLASSES: [&str; 6] = ["digits", "digits8", "wine", "iris", "cover", "seven"];
+const MANY_CLASSES: [&str; 5] = ["digits", "digits8", "wine", "anes96", "seven"];
+const REGRESSION: [&str; 5] = ["diamonds", "diamraw", "nycreg", "nycregraw", "randhie"];
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -153,7 +154,7 @@ fn run_classes(train: &Table, test: &Table, order: &Arrivals, off: &[&str]) -> R
 }
 
 fn one(set: &str, kind: &str, seed: u64, train: &Table, test: &Table, off: &[&str]) -> Result<Outcome, Failure> {
-    let regression = ["diamonds", "diamraw", "nycreg", "nycregraw"].contains(&set);
+    let regression = REGRESSION.contains(&set);
     let order = arrivals(kind, train, regression, seed)?;
     macro_rules! go {
         ($loss:expr, $clean:expr) => {{
@@ -182,7 +183,7 @@ fn main() -> Result<(), Failure> {
     for set in sets.split(',') {
         let read = |part: &str| Table::read(&format!("{dir}/{set}.{part}")).map_err(|e| e.to_string());
         let (train, test) = (read("train")?, read("test")?);
-        let regression = ["diamonds", "diamraw", "nycreg", "nycregraw"].contains(&set);
+        let regression = REGRESSION.contains(&set);
         for kind in kinds.split(',').filter(|k| !(k.starts_with("nc") && (regression || MANY_CLASSES.contains(&set)))) {
             let next = Mutex::new(seeds.iter().enumerate());
             let results = Mutex::new(Vec::new());

@@ -25,6 +25,12 @@ pub trait Learner: Save + Send {
     /// Plays w_t on z_t, reports the loss, then learns from z_t. On error nothing was learned.
     fn observe(&mut self, z: Row<'_>) -> Result<Played>;
 
+    /// [`observe`](Self::observe), and the scores that the row had before anything was learned from it.
+    fn observe_scored(&mut self, z: Row<'_>, scores: &mut [f64]) -> Result<Played> {
+        self.scores(z.x, scores);
+        self.observe(z)
+    }
+
     /// Rounds finished.
     fn rounds(&self) -> u64;
 

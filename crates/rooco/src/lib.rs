@@ -87,6 +87,7 @@ pub mod kernel;
 mod learner;
 pub mod linalg;
 pub mod loss;
+pub mod map;
 pub mod measure;
 pub mod minimise;
 pub mod play;

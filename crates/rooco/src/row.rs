@@ -43,6 +43,17 @@ impl<'a> Row<'a> {
         Row { x: Features::Sparse { index, value }, y, weight: 1.0 }
     }
 
+    /// Errs unless a learner can take this row: x well formed and below `limit`, every number finite. `t` is the row's number, for the message.
+    pub fn check(&self, t: u64, limit: usize) -> Result<()> {
+        self.x.check(t, limit)?;
+        let bad = self.x.iter().find(|(_, v)| !v.is_finite()).map(|(i, v)| (format!("feature {i}"), v));
+        let bad = bad.or((!self.y.is_finite()).then(|| ("the target".into(), self.y)));
+        match bad.or((!self.weight.is_finite()).then(|| ("the weight".into(), self.weight))) {
+            Some((what, value)) => Err(Error::NonFinite { row: t, what, value }),
+            None => Ok(()),
+        }
+    }
+
     /// The same row with another weight.
     pub fn weighted(self, weight: f64) -> Self {
         Row { weight, ..self }

@@ -1,10 +1,13 @@
-//! The prediction rule that every learner can write out: weights, limits, offset.
+//! The prediction rule that every learner can write out: a map of the features if there is one, weights, limits, offset.
+
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::map::Map;
 use crate::row::Features;
 use crate::state::State;
 
-/// offset + Σ w_i·x_i for each output; x_i is first clamped to ±limit_i, if there are limits.
+/// offset + Σ w_i·x_i for each output; x is first mapped, if there is a map, and x_i then clamped to ±limit_i, if there are limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     /// Scores per row.
@@ -16,12 +19,14 @@ pub struct Rule {
     pub limits: Option<Vec<f64>>,
     /// Added to every score: one an output.
     pub offset: Vec<f64>,
+    /// What makes the features of the weights from those of a row.
+    pub map: Option<Arc<Map>>,
 }
 
 impl Rule {
     /// The plain linear model w.
     pub fn plain(weights: Vec<f64>, outputs: usize) -> Self {
-        Rule { outputs, weights, limits: None, offset: vec![0.0; outputs] }
+        Rule { outputs, weights, limits: None, offset: vec![0.0; outputs], map: None }
     }
 
     /// The arrays to save.
@@ -32,21 +37,31 @@ impl Rule {
         if let Some(limits) = &self.limits {
             s.put_f64("limits", limits.clone());
         }
+        if let Some(map) = &self.map {
+            s.put_all("map.", map.save());
+        }
         s
     }
 
     /// The saved rule; an error if its arrays do not fit together.
     pub fn load(state: &State) -> Result<Self> {
         let (weights, offset) = (state.f64("weights")?.to_vec(), state.f64("offset")?.to_vec());
-        let rule = Rule { outputs: offset.len(), weights, limits: state.f64("limits").ok().map(<[f64]>::to_vec), offset };
+        let map = state.part("map.");
+        let map = if map.has("curves") { Some(Arc::new(Map::load(&map)?)) } else { None };
+        let rule = Rule { outputs: offset.len(), weights, limits: state.f64("limits").ok().map(<[f64]>::to_vec), offset, map };
         let fits = rule.outputs > 0
             && rule.weights.len() == rule.features() * rule.outputs
-            && rule.limits.as_ref().is_none_or(|l| l.len() == rule.features());
+            && rule.limits.as_ref().is_none_or(|l| l.len() == rule.features())
+            && rule.map.as_ref().is_none_or(|m| m.base() <= rule.features());
         if fits { Ok(rule) } else { Err(Error::State { what: "the arrays of its prediction rule do not fit together".into() }) }
     }
 
     /// True if a limit changes the scores of this row: it lies outside the range of the training data, where the rule is flat.
     pub fn clamps(&self, x: Features<'_>) -> bool {
+        self.map.as_ref().map_or_else(|| self.clamps_mapped(x), |map| map.with(x, |row| self.clamps_mapped(row.features())))
+    }
+
+    fn clamps_mapped(&self, x: Features<'_>) -> bool {
         let Some(limits) = &self.limits else { return false };
         x.iter().any(|(i, v)| {
             i < limits.len()
@@ -55,13 +70,21 @@ impl Rule {
         })
     }
 
-    /// Number of features.
+    /// Number of features, of the mapped row if there is a map.
     pub fn features(&self) -> usize {
         self.weights.len() / self.outputs
     }
 
     /// The scores of a row. Features that the model does not know count as zero.
     pub fn scores(&self, x: Features<'_>, out: &mut [f64]) {
+        match &self.map {
+            None => self.scores_mapped(x, out),
+            Some(map) => map.with(x, |row| self.scores_mapped(row.features(), out)),
+        }
+    }
+
+    /// The scores of a row that has been mapped.
+    pub fn scores_mapped(&self, x: Features<'_>, out: &mut [f64]) {
         out.copy_from_slice(&self.offset);
         let k = self.outputs;
         match &self.limits {

@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use rooco::algorithm::{Algorithm, Memory, Settings};
 use rooco::guarantee::Constant;
 use rooco::loss::{Base, Prediction};
+use rooco::map::Kind;
 use rooco::replay::{Keep, Leftovers};
 use rooco_data::shuffle::{ShuffleOptions, ShuffledRows};
 use rooco_data::stream::{Labels, Schema, Stream};
@@ -53,6 +54,12 @@ pub struct Arguments {
 
     #[arg(long, default_value = Algorithm::DEFAULT.name, help = algorithm_help())]
     pub algorithm: String,
+
+    /// What the model is linear in: linear (the columns as they are), shapes (a curve for every numeric column), pairs (curves and products of pairs of
+    /// columns), or auto (all three as experts in one average; other algorithms than the default, domains and corrected features then take the columns as
+    /// they are).
+    #[arg(long, default_value = "linear")]
+    pub features: String,
 
     /// λ, a lower bound on the strong convexity of the mean loss.
     #[arg(long)]
@@ -247,6 +254,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         l2: a.l2,
         domain: a.domain.clone(),
         algorithm,
+        features: Kind::parse(&a.features)?,
         settings: Settings {
             horizon: constants.horizon.map_or_else(|| horizon(&a, algorithm), |t| Ok(Some(t)))?,
             n0: a.n0,

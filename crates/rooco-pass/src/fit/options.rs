@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use rooco::algorithm::{Algorithm, Settings};
 use rooco::loss::{Base, Correction, LossSpec, Prediction};
+use rooco::map::{Column, Kind, MapSpec};
 use rooco::{Error, MAX_FEATURES, Recipe, Result};
-use rooco_data::stream::{Schema, Target};
+use rooco_data::stream::{Role, Schema, Target};
 
 /// The options of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +21,8 @@ pub struct FitOptions {
     pub domain: String,
     /// The algorithm.
     pub algorithm: Algorithm,
+    /// What the model is linear in: the columns as they are, curves of them, products of pairs.
+    pub features: Kind,
     /// Constants that are known, with their sources; the others are read off the first rows.
     pub settings: Settings,
     /// The share of rows that are never learned from, for the final model to be tested on.
@@ -40,6 +43,7 @@ impl Default for FitOptions {
             l2: 0.0,
             domain: "none".into(),
             algorithm: Algorithm::DEFAULT,
+            features: Kind::Linear,
             settings: Settings::default(),
             holdout: 0.0,
             first_rows: 1000,
@@ -56,6 +60,7 @@ impl FitOptions {
             domain: self.domain.clone(),
             algorithm: self.algorithm,
             settings: self.settings.clone(),
+            map: MapSpec { kind: self.features, columns: columns(schema), knots: None },
             features: schema.features(),
             first_rows: self.first_rows,
             max_features: self.max_features,
@@ -95,4 +100,14 @@ impl FitOptions {
         }
         Ok(all)
     }
+}
+
+/// The columns of a table, as a map wants to know them; none for formats that have no columns.
+fn columns(schema: &Schema) -> Vec<Column> {
+    let column = |role: &Role| match role {
+        Role::Numeric { coordinate, .. } => Some(Column::Number(*coordinate)),
+        Role::Categorical { values } => Some(Column::Categories(values.iter().map(|v| v.coordinate).collect())),
+        Role::Target | Role::Weight | Role::Dropped => None,
+    };
+    schema.columns.iter().filter_map(|c| column(&c.role)).collect()
 }

@@ -116,10 +116,14 @@ impl Pass {
     ) -> Result<Fitted> {
         // The first rows decide the constants; then they are learned from like all others.
         let mut first = Rows::default();
-        while first.len() < options.first_rows {
+        let mut wanted = options.first_rows.max(1);
+        while first.len() < wanted {
             match stream.next()? {
                 Some(z) => first.push(z),
                 None => break,
+            }
+            if first.len() == 1 {
+                wanted = wanted.max(options.recipe(stream.schema())?.rows_to_start());
             }
         }
         if first.is_empty() {
@@ -227,9 +231,7 @@ impl Pass {
             self.predict(z.x, watch)?;
         }
         let played = self.plan.learner.observe(z)?;
-        if let Some(assumptions) = &mut self.plan.assumptions {
-            assumptions.watch(z);
-        }
+        self.plan.watch(z);
         self.learned += 1;
         self.sum.0 = self.sum.0.wrapping_add(hash);
         self.paid.add(played.loss);
@@ -404,7 +406,7 @@ impl Pass {
             schema: schema.clone(),
         };
         // Features that were named but never had a value still get a weight: zero.
-        let features = about.schema.features();
+        let features = about.schema.features() + rule.map.as_ref().map_or(0, |m| m.base());
         if features > rule.features() {
             rule.weights.resize(features * rule.outputs, 0.0);
             if let Some(limits) = &mut rule.limits {

@@ -70,9 +70,9 @@ impl Session {
 
     fn start_if_possible(&mut self, schema: &Schema) -> Result<()> {
         let Stage::Waiting(first) = &mut self.state else { return Ok(()) };
-        // The default needs no constants, so nothing has to wait.
+        // The default needs no constants, so nothing has to wait for those; a map is decided from the first rows.
         let auto = self.options.algorithm.is_default();
-        if first.len() < if auto { 1 } else { self.options.first_rows } {
+        if first.len() < self.options.recipe(schema)?.rows_to_start() {
             return Ok(());
         }
         let first = std::mem::take(first);

@@ -37,14 +37,7 @@ pub fn save_model(path: &Path, model: &Model) -> Result<()> {
 
 /// A model as the bytes of its file.
 pub fn model_bytes(model: &Model) -> Result<Vec<u8>> {
-    let l = &model.rule;
-    let mut s = State::default();
-    s.put_f64("weights", l.weights.clone());
-    s.put_f64("offset", l.offset.clone());
-    if let Some(limits) = &l.limits {
-        s.put_f64("limits", limits.clone());
-    }
-    to_bytes("model", &model.about, &s, l.outputs)
+    to_bytes("model", &model.about, &model.rule.save(), model.rule.outputs)
 }
 
 /// Reads a model.
@@ -56,17 +49,8 @@ pub fn load_model(path: &Path) -> Result<Model> {
 pub fn model_from_bytes(path: &Path, bytes: &[u8]) -> Result<Model> {
     let (about, state): (About, State) = from_bytes(path, "model", bytes)?;
     let outputs = about.loss.base.outputs();
-    let rule = Rule {
-        outputs,
-        weights: state.f64("weights")?.to_vec(),
-        limits: state.f64("limits").ok().map(<[f64]>::to_vec),
-        offset: state.f64("offset")?.to_vec(),
-    };
-    let features = rule.weights.len() / outputs.max(1);
-    let fits = rule.offset.len() == outputs
-        && rule.weights.len() == features * outputs
-        && rule.limits.as_ref().is_none_or(|l| l.len() == features);
-    if !fits {
+    let rule = Rule::load(&state).map_err(|e| bad(path, e.to_string()))?;
+    if rule.outputs != outputs {
         return Err(bad(path, "its tensors do not fit together".into()));
     }
     Ok(Model { about, rule })

@@ -15,17 +15,21 @@
 //! | [`algorithm_2_prime`] | fresh | 1/(λt(1-κ(t-1)/2T)) | freeze at ⌈T/κ⌉ | T7a | O(d) |
 //! | [`frozen_sgd`] | fresh | 1/(qλt) or min{1/β, 2/(λt)} | freeze at T-n₀ | T7b | O(d) |
 //! | [`Auto`] (the default) | fresh | four AdaGrad lanes, nothing to tune | average of up to 9 candidates | none; measured | 64 bytes a feature |
+//! | [`Experts`] | fresh | three of the default, on columns, curves and pairs | average of the three | none; measured | 64 bytes a feature |
 //! | [`constant_step_sgd`] | reservoir | constant | w_t | T8b (F only convex) | rows |
 
 mod auto;
 mod convex;
 mod curvature;
 mod default_learner;
+mod experts;
 mod fresh;
 mod insured;
 mod insured_default;
+mod jury;
 mod memory;
 mod ogd;
+mod on_mapped;
 mod provable;
 mod registry;
 mod reservoir_sgd;
@@ -46,10 +50,12 @@ pub use convex::{
 };
 pub use curvature::{Cap, Curvature};
 pub use default_learner::default_learner;
+pub use experts::Experts;
 pub use fresh::{algorithm_2_prime, frozen_sgd};
 pub use insured::{Insurance, Insured};
 pub use memory::Memory;
 pub use ogd::{ogd, sgd, sgd_with_replacement};
+pub use on_mapped::OnMapped;
 pub use provable::{Unbiased, mixture_sgd, provable, provable_from};
 pub use registry::{ALGORITHMS, Algorithm, Entry, NONE, Needs, Order, Settings};
 pub use reservoir_sgd::{reservoir_sgd, reservoir_sgd_from};

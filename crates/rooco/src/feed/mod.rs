@@ -75,7 +75,8 @@ impl Feed {
             return self.totals.round(plan, z).map(Some);
         }
         let Stage::Waiting(first) = &mut self.stage else { return Ok(None) };
-        check(first.len() as u64 + 1, z, self.recipe.max_features)?;
+        // A row that waits is checked like one that is learned from.
+        z.check(first.len() as u64 + 1, self.recipe.max_features)?;
         first.push(z);
         let rows = first.len();
         if rows < self.recipe.rows_to_start() { Ok(None) } else { self.start(rows) }
@@ -207,9 +208,7 @@ impl Totals {
     /// One round.
     fn round(&mut self, plan: &mut Plan, z: Row<'_>) -> Result<Played> {
         let played = plan.learner.observe(z)?;
-        if let Some(assumptions) = &mut plan.assumptions {
-            assumptions.watch(z);
-        }
+        plan.watch(z);
         self.rows += 1;
         self.loss += played.loss;
         self.weight += z.weight;
@@ -225,15 +224,4 @@ fn started(recipe: &Recipe, first: &Rows) -> Result<(Box<Plan>, Totals, Option<P
         played = Some(totals.round(&mut plan, first.get(j))?);
     }
     Ok((Box::new(plan), totals, played))
-}
-
-/// A row that waits is checked like one that is learned from.
-fn check(t: u64, z: Row<'_>, limit: usize) -> Result<()> {
-    z.x.check(t, limit)?;
-    let bad = z.x.iter().find(|(_, v)| !v.is_finite()).map(|(i, v)| (format!("feature {i}"), v));
-    let bad = bad.or((!z.y.is_finite()).then(|| ("the target".into(), z.y)));
-    match bad.or((!z.weight.is_finite()).then(|| ("the weight".into(), z.weight))) {
-        Some((what, value)) => Err(Error::NonFinite { row: t, what, value }),
-        None => Ok(()),
-    }
 }

@@ -1,14 +1,20 @@
 //! From a recipe and the first rows to a learner: which constants, what is promised.
 
+use std::sync::Arc;
+
 use super::{Assumptions, Recipe};
-use crate::algorithm::{Memory, Pull, Settings, Task};
+use crate::algorithm::{Experts, Memory, OnMapped, Pull, Settings, Task, default_learner};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
+use crate::gradient::Gradient;
 use crate::guarantee::{Constant, Constants, NoTheorem, Obstacle, Promise, Source};
 use crate::learner::Learner;
 use crate::linalg::Symmetric;
-use crate::loss::Loss;
+use crate::loss::{Correction, Loss};
+use crate::map::{Kind, Map, Mapped};
+use crate::point::Outputs;
 use crate::replay::Keep;
+use crate::row::{Features, Row};
 use crate::rows::Rows;
 
 /// Up to this many coordinates the curvature of the first rows is looked at as a matrix.
@@ -26,12 +32,35 @@ pub struct Plan {
     /// What every row is compared with, if some constant is not known to hold for all of them.
     pub assumptions: Option<Assumptions>,
     domain: Box<dyn Domain>,
+    /// What the rows of constants and theorems are made by.
+    map: Option<Arc<Map>>,
 }
 
 impl Plan {
     /// Decides. `first` are the first rows, which will be learned from afterwards like any other.
     pub fn new(recipe: &Recipe, first: &Rows) -> Result<Self> {
         let mut recipe = recipe.clone();
+        let map = map(&recipe, first)?.map(Arc::new);
+        if recipe.maps() == Kind::Auto {
+            let mut learner = Experts::new(&recipe.loss, map)?;
+            learner.set_max_features(recipe.max_features);
+            let (domain, assumptions) = (recipe.domain()?, None);
+            return Ok(Plan { recipe, learner: Box::new(learner), assumptions, domain, map: None });
+        }
+        let mapped: Rows;
+        let mut first = first;
+        if let Some(map) = &map {
+            recipe.features += map.base();
+            let mut row = Mapped::default();
+            let mut rows = Rows::default();
+            for j in 0..first.len() {
+                let z = first.get(j);
+                map.apply(z.x, &mut row);
+                rows.push(Row { x: row.features(), ..z });
+            }
+            mapped = rows;
+            first = &mapped;
+        }
         let domain = recipe.domain()?;
         let task = task(&recipe)?;
         if !recipe.algorithm.is_default() {
@@ -44,9 +73,22 @@ impl Plan {
             recipe.settings = fill(&recipe, full.as_ref(), domain.as_ref(), first)?;
         }
         let mut learner = recipe.algorithm.build_on(task, Some(&recipe.loss), Some(&|| recipe.domain()), &recipe.settings)?;
+        if recipe.maps() != Kind::Linear {
+            learner = Box::new(OnMapped::new(map.clone(), learner));
+        }
         learner.set_max_features(recipe.max_features);
         let assumptions = Assumptions::of(&recipe)?;
-        Ok(Plan { recipe, learner, assumptions, domain })
+        Ok(Plan { recipe, learner, assumptions, domain, map })
+    }
+
+    /// Compares a row that was learned from with what the run assumes.
+    #[inline]
+    pub fn watch(&mut self, z: Row<'_>) {
+        let Some(assumptions) = &mut self.assumptions else { return };
+        match &self.map {
+            None => assumptions.watch(z),
+            Some(map) => map.with(z.x, |row| assumptions.watch(Row { x: row.features(), ..z })),
+        }
     }
 
     /// What is promised after so many rows were learned from; `random` is false if they were found not to come in random order.
@@ -98,6 +140,39 @@ impl Plan {
         }
         s.constants(self.domain.diameter())
     }
+}
+
+/// The map that the recipe asks for, decided from the first rows.
+fn map(recipe: &Recipe, first: &Rows) -> Result<Option<Map>> {
+    let kind = recipe.maps();
+    if kind != Kind::Linear
+        && let Some(Correction::FeatureNoise { .. } | Correction::Missing { .. }) = recipe.loss.correction
+    {
+        let what = format!("features that are corrected cannot be made into {} features; take them as they are", kind.name());
+        return Err(Error::Combination(what));
+    }
+    let spec = crate::map::MapSpec { kind, ..recipe.map.clone() };
+    spec.build(first, &mut |map| slopes(recipe, map, first))
+}
+
+/// The slope of the loss at the score that each row gets from the default learner on curves, before it is learned from: an output at a time.
+fn slopes(recipe: &Recipe, map: &Map, first: &Rows) -> Result<Vec<Vec<f64>>> {
+    let loss = recipe.loss.of_scores()?;
+    let mut learner = default_learner(&recipe.loss, None, 1)?;
+    let outputs = loss.outputs();
+    let (mut slopes, mut row) = (vec![Vec::with_capacity(first.len()); outputs], Mapped::default());
+    let (mut scores, mut g) = (vec![0.0; outputs], Gradient::new(outputs));
+    for j in 0..first.len() {
+        let z = first.get(j);
+        map.apply(z.x, &mut row);
+        let z = Row { x: row.features(), ..z };
+        learner.scores(z.x, &mut scores);
+        g.clear();
+        loss.gradient(&Outputs(&scores, outputs), Row { x: Features::Dense(&[1.0]), ..z }, &mut g);
+        slopes.iter_mut().zip(&g.along_x).for_each(|(all, slope)| all.push(*slope));
+        learner.observe(z)?;
+    }
+    Ok(slopes)
 }
 
 /// f on W. L2 joins the gradients and not the reported loss, which is that of the data alone.

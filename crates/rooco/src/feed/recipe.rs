@@ -6,7 +6,8 @@ use crate::algorithm::{Algorithm, Memory, Settings};
 use crate::domain::{self, Domain};
 use crate::error::Result;
 use crate::guarantee::Constant;
-use crate::loss::{Base, LossSpec};
+use crate::loss::{Base, Correction, LossSpec};
+use crate::map::{Kind, MapSpec};
 use crate::row::MAX_FEATURES;
 
 /// What is to be learned, and how. Everything but the loss has a default.
@@ -20,6 +21,8 @@ pub struct Recipe {
     pub algorithm: Algorithm,
     /// Constants that are known, each with its source; the others are read off the first rows.
     pub settings: Settings,
+    /// Features made of features: none by default.
+    pub map: MapSpec,
     /// Features that are known to come, the intercept included; more may.
     pub features: usize,
     /// Rows that constants may be read off.
@@ -36,6 +39,7 @@ impl Recipe {
             domain: "none".into(),
             algorithm: Algorithm::DEFAULT,
             settings: Settings::default(),
+            map: MapSpec::default(),
             features: 0,
             first_rows: 1000,
             max_features: MAX_FEATURES,
@@ -64,7 +68,18 @@ impl Recipe {
 
     /// How many rows must be there before the learner can be built: the default needs none.
     pub fn rows_to_start(&self) -> usize {
-        if self.algorithm.is_default() { 1 } else { self.first_rows.max(1) }
+        let for_constants = if self.algorithm.is_default() { 1 } else { self.first_rows.max(1) };
+        for_constants.max(if self.maps() == Kind::Linear { 0 } else { self.map.rows(self.features) })
+    }
+
+    /// What the model is linear in. The mixture of all kinds is the default learner's; other algorithms, domains and corrections of features then take the
+    /// columns as they are.
+    pub fn maps(&self) -> Kind {
+        let corrected = matches!(self.loss.correction, Some(Correction::FeatureNoise { .. } | Correction::Missing { .. }));
+        match self.map.kind {
+            Kind::Auto if !self.algorithm.is_default() || self.domain != "none" || corrected => Kind::Linear,
+            kind => kind,
+        }
     }
 
     /// Every choice that differs from the default, by name. Runs with equal ones may continue each other; where past rows wait is not
@@ -94,6 +109,8 @@ impl Recipe {
             ("alpha", s.alpha.map(|a| a.to_string())),
             ("n0", s.n0.map(|n| n.to_string())),
             ("memory", memory),
+            ("features", (self.maps() != Kind::Linear).then(|| self.map.kind.name().into())),
+            ("knots", self.map.knots.map(|n| n.to_string())),
             ("first-rows", (self.first_rows != 1000).then(|| self.first_rows.to_string())),
         ];
         all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()

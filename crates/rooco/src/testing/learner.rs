@@ -91,6 +91,9 @@ fn expected_loss(learner: &dyn Learner, loss: &dyn Loss, domain: &dyn Domain, z:
         if scores.iter().zip(&expected).any(|(s, e)| (s - e).abs() > 1e-8 * (1.0 + e.abs())) {
             return Err(format!("scores {scores:?}, but the rule gives {expected:?}"));
         }
+        if let Some(map) = &rule.map {
+            return Ok(map.with(z.x, |row| loss_of_rule(&rule, loss, Row { x: row.features(), ..z })));
+        }
         if rule.limits.is_some() || rule.offset.iter().any(|o| *o != 0.0) {
             return Ok(loss_of_rule(&rule, loss, z));
         }

@@ -15,4 +15,5 @@ mod every_algorithm_is_a_learner;
 mod every_domain_projects;
 mod every_loss_is_minimised;
 mod every_loss_keeps_its_constants;
+mod maps;
 mod weights_lazy_equals_naive;

@@ -20,7 +20,7 @@ pub struct ClampedModel {
 
 impl From<ClampedModel> for Rule {
     fn from(m: ClampedModel) -> Self {
-        Rule { offset: vec![m.offset; m.outputs], outputs: m.outputs, weights: m.weights, limits: Some(m.limits) }
+        Rule { offset: vec![m.offset; m.outputs], outputs: m.outputs, weights: m.weights, limits: Some(m.limits), map: None }
     }
 }
 

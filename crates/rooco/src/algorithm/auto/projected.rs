@@ -117,6 +117,11 @@ impl<H: Head> Projected<H> {
         Rule::plain(self.played(), self.head.outputs())
     }
 
+    /// The scores that were played last.
+    pub fn shown(&self) -> &[f64] {
+        &self.scratch.scores
+    }
+
     pub fn scores(&self, x: Features<'_>, out: &mut [f64]) {
         out.fill(0.0);
         self.shares().for_each(|(w, p)| add_scores(w, x, p, out));

@@ -59,7 +59,8 @@ struct Scratch {
     /// The loss near the second-order candidate's prediction, and near the point of expansion.
     last: Local,
     near: Local,
-    /// Scores: the played ones, relative to the mean of the targets; the point of expansion; others.
+    /// Scores: the played ones, and the same relative to the mean of the targets; the point of expansion; others.
+    shown: Vec<f64>,
     played: Vec<f64>,
     at: Vec<f64>,
     scores: Vec<f64>,
@@ -112,6 +113,7 @@ impl<H: Head> Staged<H> {
                 reading: Reading::new(k),
                 last: Local::new(k),
                 near: Local::new(k),
+                shown: vec![0.0; k],
                 played: vec![0.0; k],
                 at: vec![0.0; k],
                 scores: vec![0.0; k],
@@ -248,9 +250,10 @@ impl<H: Head> Staged<H> {
     fn rest(&mut self, z: Row<'_>, sizes: Sizes, row: Treatment) -> f64 {
         self.lanes.see(z.x, sizes, &self.jury.p, &self.centre, self.t);
         self.predict_second_order(z);
-        let Scratch { reading, played, .. } = &mut self.scratch;
+        let Scratch { reading, played, shown, .. } = &mut self.scratch;
         for c in 0..self.head.outputs() {
             played[c] = reading.m[c][CANDIDATES - 1];
+            shown[c] = self.label.mean + played[c];
         }
         let loss = z.weight * self.scratch.last.value;
         self.expand(z, true);
@@ -292,12 +295,12 @@ impl<H: Head> Staged<H> {
             let second = self.second.as_ref().map(|s| s.w.as_slice());
             self.lanes.read_curves(correction, unit, second, &mut self.scratch.reading);
         }
-        let Scratch { reading, played, scores, .. } = &mut self.scratch;
+        let Scratch { reading, played, shown, .. } = &mut self.scratch;
         for c in 0..self.head.outputs() {
             played[c] = self.jury.mix(&reading.m[c]) + self.lanes.surprise(c) * unit;
-            scores[c] = self.label.mean + played[c];
+            shown[c] = self.label.mean + played[c];
         }
-        z.weight * (self.head.value(scores, z.y) - 0.5 * curved)
+        z.weight * (self.head.value(shown, z.y) - 0.5 * curved)
     }
 
     /// Σd·w² of the played point, before it sees the row.
@@ -539,6 +542,11 @@ impl<H: Head> Staged<H> {
             limits: (0..n).map(|i| self.limit(i)).collect(),
             offset: self.offset(),
         }
+    }
+
+    /// The scores that were played last.
+    pub fn shown(&self) -> &[f64] {
+        &self.scratch.shown
     }
 
     pub fn scores(&self, x: Features<'_>, out: &mut [f64]) {

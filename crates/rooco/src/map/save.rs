@@ -1,0 +1,192 @@
+//! A map as named arrays, and back.
+
+use super::{Axis, Curve, Knots, Map, Pair};
+use crate::error::{Error, Result};
+use crate::state::State;
+
+const OWNER: &str = "map 1";
+
+impl Map {
+    /// The arrays to save.
+    pub fn save(&self) -> State {
+        let mut s = State::of(OWNER);
+        let (mut knots, mut mass): (Vec<f64>, Vec<f64>) = Default::default();
+        let mut curves: Vec<u32> = Vec::new();
+        for c in &self.curves {
+            curves.extend([c.coordinate, c.knots.len() as u32]);
+            knots.extend(c.knots.values());
+            mass.extend(&c.mass);
+        }
+        s.put_u32("curves", curves);
+        s.put_f64("knots", knots);
+        s.put_f64("mass", mass);
+        // A number: 0, its coordinate, the number of its knots. Categories: 1, how many, their coordinates.
+        let (mut axes, mut axis_knots, mut axis_mass): (Vec<u32>, Vec<f64>, Vec<f64>) = Default::default();
+        for axis in &self.axes {
+            axis_mass.extend(axis.mass());
+            match axis {
+                Axis::Number { coordinate, knots, .. } => {
+                    axes.extend([0, *coordinate, knots.len() as u32]);
+                    axis_knots.extend(knots.values());
+                }
+                Axis::Levels { coordinates, .. } => {
+                    axes.extend([1, coordinates.len() as u32]);
+                    axes.extend(coordinates);
+                }
+            }
+        }
+        s.put_u32("axes", axes);
+        s.put_f64("axis_knots", axis_knots);
+        s.put_f64("axis_mass", axis_mass);
+        s.put_u32("pairs", self.pairs.iter().flat_map(|p| p.axes.map(|a| a as u32)).collect::<Vec<_>>());
+        s.put_count("keeps_raw", self.keeps_raw as u64);
+        s
+    }
+
+    /// The saved map; an error if its arrays do not fit together.
+    pub fn load(s: &State) -> Result<Self> {
+        s.expect(OWNER)?;
+        let damaged = || Error::State { what: "the arrays of its feature map do not fit together".into() };
+        let (mut knots, mut mass) = (Take(s.f64("knots")?), Take(s.f64("mass")?));
+        let (mut curves, mut at) = (Vec::new(), 0u64);
+        let (pairs_of, rest) = s.u32("curves")?.as_chunks::<2>();
+        if !rest.is_empty() {
+            return Err(damaged());
+        }
+        for &[coordinate, n] in pairs_of {
+            let knots = knots.next(n).and_then(|k| Knots::new(k.to_vec())).ok_or_else(damaged)?;
+            let mass = mass.next(n).ok_or_else(damaged)?.to_vec();
+            curves.push(Curve { coordinate, knots, mass, at: u32::try_from(at).map_err(|_| damaged())? });
+            at += n as u64 + 2;
+        }
+        let (mut words, mut axis_knots, mut axes) = (Take(s.u32("axes")?), Take(s.f64("axis_knots")?), Vec::new());
+        let mut axis_mass = Take(s.f64("axis_mass")?);
+        while !words.0.is_empty() {
+            let kind = words.next(1).ok_or_else(damaged)?[0];
+            axes.push(match kind {
+                0 => {
+                    let &[coordinate, n] = words.next(2).ok_or_else(damaged)? else { return Err(damaged()) };
+                    let knots = axis_knots.next(n).and_then(|k| Knots::new(k.to_vec())).ok_or_else(damaged)?;
+                    let mass = axis_mass.next(n).ok_or_else(damaged)?.to_vec();
+                    Axis::Number { coordinate, knots, mass }
+                }
+                1 => {
+                    let n = words.next(1).ok_or_else(damaged)?[0];
+                    let coordinates = words.next(n).ok_or_else(damaged)?.to_vec();
+                    if !coordinates.windows(2).all(|c| c[0] < c[1]) {
+                        return Err(damaged());
+                    }
+                    let mass = axis_mass.next(n.saturating_add(1)).ok_or_else(damaged)?.to_vec();
+                    Axis::Levels { coordinates, mass }
+                }
+                _ => return Err(damaged()),
+            });
+        }
+        let largest = |axis: &Axis| match axis {
+            Axis::Number { coordinate, .. } => *coordinate,
+            Axis::Levels { coordinates, .. } => coordinates.last().copied().unwrap_or(0),
+        };
+        // The table of coordinates is as long as the largest of them: what no reader of files can have made is refused.
+        let coordinates = curves.iter().map(|c: &Curve| c.coordinate).chain(axes.iter().map(largest)).max().unwrap_or(0);
+        if !knots.0.is_empty()
+            || !axis_knots.0.is_empty()
+            || !mass.0.is_empty()
+            || !axis_mass.0.is_empty()
+            || coordinates as usize > crate::MAX_FEATURES
+        {
+            return Err(damaged());
+        }
+        let fate = Map::fates(&curves, &axes);
+        let mut map = Map { curves, axes, pairs: Vec::new(), keeps_raw: s.count("keeps_raw")? != 0, base: 0, fate };
+        let (pairs, rest) = s.u32("pairs")?.as_chunks::<2>();
+        for &[a, b] in pairs {
+            let axes = [a as usize, b as usize];
+            if axes[0] >= axes[1] || axes[1] >= map.axes.len() {
+                return Err(damaged());
+            }
+            let pair = Pair { axes, at: u32::try_from(at).map_err(|_| damaged())? };
+            at += map.cells(&pair) as u64;
+            map.pairs.push(pair);
+        }
+        map.base = u32::try_from(at).map_err(|_| damaged())?;
+        if !rest.is_empty() {
+            return Err(damaged());
+        }
+        Ok(map)
+    }
+}
+
+/// The next few of a slice.
+struct Take<'a, T>(&'a [T]);
+
+impl<'a, T> Take<'a, T> {
+    fn next(&mut self, n: u32) -> Option<&'a [T]> {
+        let (head, tail) = self.0.split_at_checked(n as usize)?;
+        self.0 = tail;
+        Some(head)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::map::{Column, Kind, MapSpec};
+    use crate::row::Row;
+    use crate::rows::Rows;
+    use crate::state::Values;
+
+    fn map() -> Map {
+        let rows: Rows = (0..900u32)
+            .map(|i| ([0, 1, 2, 3 + i % 3], [1.0, i as f64, (i * i % 77) as f64, 1.0]))
+            .collect::<Vec<_>>()
+            .iter()
+            .map(|(i, v)| Row::sparse(i, v, 0.0))
+            .collect();
+        let columns = vec![Column::Number(1), Column::Number(2), Column::Categories(vec![3, 4, 5])];
+        MapSpec { kind: Kind::Auto, columns, knots: Some(5) }.build(&rows, &mut |_| Ok(Vec::new())).unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_map_comes_back_as_it_was() {
+        let map = map();
+        assert_eq!(Map::load(&map.save()).unwrap(), map);
+        assert!(map.pairs().len() == 3 && map.keeps_raw());
+    }
+
+    #[test]
+    fn damaged_arrays_are_an_error() {
+        let good = map().save();
+        for (name, values) in good.iter() {
+            for cut in 0..6 {
+                let mut bad = good.clone();
+                let changed = match values {
+                    Values::U32(v) if cut < v.len() => {
+                        let mut v = v.clone();
+                        if cut % 2 == 0 {
+                            v[cut] = u32::MAX
+                        } else {
+                            v.truncate(cut)
+                        }
+                        Values::U32(v)
+                    }
+                    Values::F64(v) if cut < v.len() => {
+                        let mut v = v.clone();
+                        if cut % 2 == 0 {
+                            v[cut] = f64::NAN
+                        } else {
+                            v.truncate(cut)
+                        }
+                        Values::F64(v)
+                    }
+                    _ => continue,
+                };
+                bad.insert(name.to_owned(), changed);
+                // Anything but a panic; most of it is refused.
+                let _ = Map::load(&bad);
+                if name == "knots" {
+                    assert!(Map::load(&bad).is_err(), "{name} {cut}");
+                }
+            }
+        }
+    }
+}
