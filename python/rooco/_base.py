@@ -97,10 +97,13 @@ class _OnePass(BaseEstimator):
             l2=float(self.l2),
             domain="none" if self.domain is None else str(self.domain),
             algorithm=self._algorithm(),
+            features=str(self.features),
+            monotone={str(name): int(sign) for name, sign in (self.monotonic_cst or {}).items()},
             reservoir=str(self.reservoir),
             seed=self._seed(),
             holdout=float(self.holdout),
             order_test=bool(self.order_test),
+            max_features=None if self.max_features is None else int(self.max_features),
         )
         constants = {"lambda": self.lambda_, "beta": self.beta, "l": self.L, "gradient_bound": self.G, "n0": self.n0}
         o |= {name: value for name, value in constants.items() if value is not None}
@@ -304,9 +307,47 @@ class _OnePass(BaseEstimator):
         model = self.model_
         return model.names()[int(model.intercept) :]
 
+    @property
+    def shape_functions_(self) -> list[dict[str, Any]]:
+        """What every column, and every pair of columns, adds to the score, the most important first; mean zero each.
+
+        ``name``, ``importance`` (the mean of its size), ``of`` (one column or two: ``column``, ``at`` or ``levels``, ``mass``), and ``value`` at these places
+        (a pair: a row for each place of its first column). Several classes: one such list for each, in the order of ``classes_``.
+        """
+        outputs = [self._effects(k)["effects"] for k in range(self.model_.weights().shape[1])]
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def _effects(self, output: int) -> dict[str, Any]:
+        text = self.model_.effects(output)
+        if text is None:
+            raise AttributeError("This model is linear in its columns: see coef_ and intercept_. Curves come with features='auto' or 'shapes'.")
+        return json.loads(text)
+
+    def explain(self, X: Any, output: int = 0) -> tuple[list[str], np.ndarray]:
+        """What the score of each row is made of: names, and rows × names, whose rows add up to the score exactly (to rounding)."""
+        found = self.model_.explain(self._rows_to_score(X), output)
+        if found is None:
+            raise AttributeError("This model is linear in its columns: each adds coef_ times its value. Curves come with features='auto' or 'shapes'.")
+        return found
+
+    def plot_shapes(self, output: int = 0, top: int = 9) -> Any:
+        """The most important curves and pairs as a matplotlib figure."""
+        from rooco._plot import shapes
+
+        return shapes(self._effects(output)["effects"][:top])
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """What each weight is about: columns, hats of curves, cells of pairs."""
+        model = self.model_
+        return np.array(model.feature_names()[int(model.intercept and not model.has_map) :], dtype=object)
+
     def _linear(self) -> tuple[np.ndarray, np.ndarray]:
         """coef (outputs × features) and intercept (outputs)."""
         model = self.model_
+        if model.has_map:
+            raise AttributeError(
+                "This model is made of curves and pairs, and has no coefficient for a column: see shape_functions_, or learn with features='linear'."
+            )
         weights, offset = model.weights(), model.offset()
         if model.intercept:
             return weights[1:].T.copy(), weights[0] + offset
@@ -328,20 +369,38 @@ class _OnePass(BaseEstimator):
         self._set_classes()
         return self
 
-    def _scores(self, X: Any, probabilities: bool = False) -> np.ndarray:
+    def _rows_to_score(self, X: Any) -> Rows:
         check_is_fitted(self)
         model = self._run.model
         if _inputs.is_table(X) or model.has_categories:
             if not model.has_columns:
                 raise ValueError("The model was learned from a matrix without column names; give it an array, not a table.")
-            return model.scores(_inputs.table_rows(X, dict(labels="optional")), probabilities)
+            return _inputs.table_rows(X, dict(labels="optional"))
         X = _inputs.check_x(self, X, reset=False)
-        rows = _inputs.array_rows(self, X, intercept=model.intercept, missing=model.missing)
-        return model.scores(rows, probabilities)
+        return _inputs.array_rows(self, X, intercept=model.intercept, missing=model.missing)
+
+    def _scored(self, rows: Rows, probabilities: bool) -> np.ndarray:
+        scores, clamped = self._run.model.scores(rows, probabilities, bool(self.clamp))
+        if clamped:
+            warnings.warn(
+                f"{clamped} of {len(scores)} rows lie outside the range of the training data, where this model's predictions are flat; "
+                "clamp=False makes them linear",
+                UserWarning,
+                stacklevel=4,
+            )
+        return scores
+
+    def _scores(self, X: Any, probabilities: bool = False) -> np.ndarray:
+        return self._scored(self._rows_to_score(X), probabilities)
 
     def _file_scores(self, path: Any, probabilities: bool = False) -> np.ndarray:
         check_is_fitted(self)
-        return self._run.model.scores(Rows.files(_paths(path), json.dumps(dict(labels="optional"))), probabilities)
+        return self._scored(Rows.files(_paths(path), json.dumps(dict(labels="optional"))), probabilities)
+
+    def clamped_rows(self, X: Any) -> int:
+        """How many rows lie outside the range of the training data, where predictions are flat unless ``clamp=False``."""
+        rows = self._rows_to_score(X)
+        return self._run.model.scores(rows)[1]
 
 
 def _paths(path: Any) -> list[str]:

@@ -46,6 +46,8 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         loss: str | None = None,
         *,
         algorithm: str = "auto",
+        features: str = "auto",
+        monotonic_cst: Any = None,
         l2: float = 0.0,
         domain: str | None = None,
         horizon: int | None = None,
@@ -63,10 +65,14 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         reservoir: str = "memory",
         holdout: float = 0.0,
         order_test: bool = True,
+        clamp: bool = True,
+        max_features: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.loss = loss
         self.algorithm = algorithm
+        self.features = features
+        self.monotonic_cst = monotonic_cst
         self.l2 = l2
         self.domain = domain
         self.horizon = horizon
@@ -84,6 +90,8 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         self.reservoir = reservoir
         self.holdout = holdout
         self.order_test = order_test
+        self.clamp = clamp
+        self.max_features = max_features
         self.random_state = random_state
 
     def _more_options(self, n_classes: int, y: Any, weight: Any) -> dict[str, Any]:
@@ -237,7 +245,8 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
     @property
     def coef_(self) -> np.ndarray:
         """w: one row for two classes, one a class for more; without the intercept. Outside the range of the training data the default's
-        predictions are flat: each value counts as the largest that was seen (``model_.limits()``), so ``coef_`` alone does not give them there."""
+        predictions are flat unless ``clamp=False``: each value counts as the largest that was seen (``model_.limits()``), so ``coef_`` alone
+        does not give them there. ``predict`` warns with the number of such rows, ``clamped_rows(X)`` counts them."""
         coef = self._linear()[0]
         return coef[1:] - coef[:1] if len(coef) == 2 else coef
 

@@ -13,13 +13,17 @@ from rooco._base import _by_column, _check_finite, _check_partial, _go_on, _OneP
 
 
 class OnePassRegressor(RegressorMixin, _OnePass):
-    """A linear model for a number, learned in one pass.
+    """A model for a number, learned in one pass: lines, curves and pairs of columns in one average.
 
     Parameters
     ----------
     loss : ``'squared'`` (default) or ``'huber[:delta]'``
     algorithm : ``'auto'`` has nothing to tune and needs no number of rows. Algorithms with a proof run by name (``'provable'``,
         ``'reservoir-sgd'``, ``'algorithm-2-prime'``, …: docs/choosing.md); they need ``horizon`` in ``partial_fit``.
+    features : what the model is linear in. ``'linear'``: the columns as they are. ``'shapes'``: a curve for every numeric column. ``'pairs'``: curves and
+        products of pairs of columns. ``'auto'``: all three as experts in one average (other algorithms than the default, domains and corrected features
+        then take the columns as they are).
+    monotonic_cst : columns along which the score must rise (1) or fall (-1), a dict by name; their curves are made so after the pass.
     l2 : (l2/2)‖w‖² is added to every row's loss.
     domain : the set that the weights are kept in: ``'ball:R'``, ``'box:LO,HI'``, ``'simplex'``, ``'l1:R'``.
     horizon : T, the number of rows; ``fit`` counts them.
@@ -29,14 +33,18 @@ class OnePassRegressor(RegressorMixin, _OnePass):
     lambda_, beta, L, G, n0 : constants of the algorithms; read off the first rows if not given (``constants_`` says which).
     reservoir : where past rows wait: ``'memory'``, ``'disk:DIR'``, ``'sample:M'``.
     holdout : the share of rows that are scored and never learned from.
+    clamp : predictions of ``'auto'`` are flat outside the range of the training data; ``False`` makes them linear everywhere. Used by ``predict``
+        only, so it can be set after ``fit``.
+    max_features : sparse rows and files that name a feature at or beyond this are an error; 2^24 if not given.
     random_state : the seed; 1 if not given, as on the command line.
 
     Sample weights may be negative, as long as the sum over all rows is convex.
 
     Attributes
     ----------
-    coef_, intercept_, n_features_in_, feature_names_in_, coef_names_ : the model. Predictions of ``'auto'`` also clamp every value to the
-        range seen in training.
+    shape_functions_ : what every column, and every pair, adds to a prediction (models of curves and pairs); ``explain`` says it for rows.
+    coef_, intercept_, n_features_in_, feature_names_in_, coef_names_ : the model, if it is linear in its columns. Predictions of ``'auto'`` also clamp every value to the
+        range seen in training, unless ``clamp=False``.
     guarantee_, constants_, progressive_loss_, order_test_, holdout_, report_, model_ : what the run says of itself.
 
     Examples
@@ -44,7 +52,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
     >>> import numpy as np
     >>> from rooco import OnePassRegressor
     >>> x = np.random.default_rng(1).normal(size=(20_000, 2))
-    >>> model = OnePassRegressor().fit(x, x @ [2.0, -1.0] + 3.0)
+    >>> model = OnePassRegressor(features="linear").fit(x, x @ [2.0, -1.0] + 3.0)
     >>> model.coef_.round(2), model.intercept_.round(2)
     (array([ 2., -1.]), array([3.]))
     """
@@ -54,6 +62,8 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         loss: str | None = None,
         *,
         algorithm: str = "auto",
+        features: str = "auto",
+        monotonic_cst: Any = None,
         l2: float = 0.0,
         domain: str | None = None,
         horizon: int | None = None,
@@ -69,10 +79,14 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         reservoir: str = "memory",
         holdout: float = 0.0,
         order_test: bool = True,
+        clamp: bool = True,
+        max_features: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.loss = loss
         self.algorithm = algorithm
+        self.features = features
+        self.monotonic_cst = monotonic_cst
         self.l2 = l2
         self.domain = domain
         self.horizon = horizon
@@ -88,6 +102,8 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         self.reservoir = reservoir
         self.holdout = holdout
         self.order_test = order_test
+        self.clamp = clamp
+        self.max_features = max_features
         self.random_state = random_state
 
     def _more_options(self, n_classes: int, y: Any, weight: Any) -> dict[str, Any]:
@@ -154,7 +170,8 @@ class OnePassRegressor(RegressorMixin, _OnePass):
     @property
     def coef_(self) -> np.ndarray:
         """w, without the intercept. Outside the range of the training data the default's
-        predictions are flat: each value counts as the largest that was seen (``model_.limits()``), so ``coef_`` alone does not give them there."""
+        predictions are flat unless ``clamp=False``: each value counts as the largest that was seen (``model_.limits()``), so ``coef_`` alone
+        does not give them there. ``predict`` warns with the number of such rows, ``clamped_rows(X)`` counts them."""
         return self._linear()[0][0]
 
     @property

@@ -66,7 +66,8 @@ pub fn certify(py: Python<'_>, rows: &Rows, model: &Model, domain: Option<&str>)
     let model = &model.model;
     let mut certifier =
         Certifier::new(model.about.loss.clone(), domain.unwrap_or(&model.about.domain), model.point().map_err(raised)?)
-            .map_err(raised)?;
+            .map_err(raised)?
+            .on(model.rule.map.clone());
     let certified = rows.with_stream(py, Some(&model.about.schema), |stream| {
         each(stream, |z| certifier.observe(z))?;
         Ok(certifier.finish()?)

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use rooco::Rule;
 use rooco_data::stream::Role;
+use rooco_pass::effects::Effects;
 use rooco_pass::model::{self, file};
 
 use crate::error::{raised, value_error};
@@ -75,9 +77,49 @@ impl Model {
         self.model.rule.limits.as_ref().map(|l| PyArray1::from_slice(py, l))
     }
 
-    /// The names of the coordinates.
+    /// The names of the coordinates of a row.
     fn names(&self) -> Vec<String> {
-        (0..self.model.rule.features()).map(|i| self.model.about.schema.name(i)).collect()
+        let map = self.model.rule.map.as_ref().map_or(0, |m| m.base());
+        (0..self.model.rule.features() - map).map(|i| self.model.about.schema.name(i)).collect()
+    }
+
+    /// What each weight is about: columns, hats of curves, cells of pairs.
+    fn feature_names(&self) -> Vec<String> {
+        (0..self.model.rule.features()).map(|i| self.model.feature_name(i)).collect()
+    }
+
+    /// True if the model is made of curves and pairs, and not linear in its columns.
+    #[getter]
+    fn has_map(&self) -> bool {
+        self.model.rule.map.is_some()
+    }
+
+    /// Constant and functions of an output, as JSON; nothing for a model that is linear in its columns.
+    fn effects(&self, output: usize) -> PyResult<Option<String>> {
+        let Some(effects) = Effects::of(&self.model, output) else { return Ok(None) };
+        Ok(Some(serde_json::json!({"constant": effects.constant(), "effects": effects.list()}).to_string()))
+    }
+
+    /// The names of what a score is made of, and rows × names: what each adds to it. The constant comes first.
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Rows,
+        output: usize,
+    ) -> PyResult<Option<(Vec<String>, Bound<'py, PyArray2<f64>>)>> {
+        let Some(effects) = Effects::of(&self.model, output) else { return Ok(None) };
+        let names: Vec<String> = ["(constant)".to_owned()].into_iter().chain(effects.names()).collect();
+        let all = rows.with_stream(py, Some(&self.model.about.schema), |stream| {
+            let mut all = Vec::new();
+            while let Some(z) = stream.next()? {
+                all.push(effects.constant());
+                all.extend(effects.explain(z.x));
+            }
+            Ok(all)
+        })?;
+        let n = all.len() / names.len();
+        let matrix = PyArray1::from_vec(py, all).reshape([n, names.len()])?;
+        Ok(Some((names, matrix)))
     }
 
     /// The classes, in the order of the scores; empty for a number.
@@ -115,17 +157,27 @@ impl Model {
         self.model.about.loss.base.has_probabilities()
     }
 
-    /// Scores, rows × outputs; as probabilities if asked for.
-    #[pyo3(signature = (rows, probabilities=false))]
-    fn scores<'py>(&self, py: Python<'py>, rows: &Rows, probabilities: bool) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    /// Scores, rows × outputs, as probabilities if asked for; and how many rows lie outside the range of the training data, where a model
+    /// that clamps is flat. Without `clamp` it is linear everywhere, and the number is zero.
+    #[pyo3(signature = (rows, probabilities=false, clamp=true))]
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Rows,
+        probabilities: bool,
+        clamp: bool,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, u64)> {
         let outputs = self.model.rule.outputs;
-        let all = rows.with_stream(py, Some(&self.model.about.schema), |stream| {
-            let mut all = Vec::new();
+        let linear = (!clamp).then(|| Rule { limits: None, ..self.model.rule.clone() });
+        let rule = linear.as_ref().unwrap_or(&self.model.rule);
+        let (all, clamped) = rows.with_stream(py, Some(&self.model.about.schema), |stream| {
+            let (mut all, mut clamped) = (Vec::new(), 0u64);
             let mut n = 0u64;
             while let Some(z) = stream.next()? {
                 let from = all.len();
                 all.resize(from + outputs, 0.0);
-                self.model.scores(z.x, &mut all[from..]);
+                rule.scores(z.x, &mut all[from..]);
+                clamped += rule.clamps(z.x) as u64;
                 if probabilities {
                     self.model.about.loss.base.predictions(&mut all[from..]);
                 }
@@ -134,9 +186,9 @@ impl Model {
                     Python::attach(|py| py.check_signals())?;
                 }
             }
-            Ok(all)
+            Ok((all, clamped))
         })?;
         let n = all.len() / outputs;
-        PyArray1::from_vec(py, all).reshape([n, outputs])
+        Ok((PyArray1::from_vec(py, all).reshape([n, outputs])?, clamped))
     }
 }

@@ -33,6 +33,8 @@ pub struct FitOptions {
     l2: f64,
     domain: String,
     pub algorithm: String,
+    features: String,
+    monotone: BTreeMap<String, i8>,
     beta: Option<f64>,
     lambda: Option<f64>,
     l: Option<f64>,
@@ -44,6 +46,7 @@ pub struct FitOptions {
     seed: u64,
     holdout: f64,
     order_test: bool,
+    max_features: Option<usize>,
 }
 
 /// A number for some columns, by name, or for all, by place.
@@ -66,6 +69,8 @@ impl Default for FitOptions {
             l2: 0.0,
             domain: "none".into(),
             algorithm: "auto".into(),
+            features: "auto".into(),
+            monotone: BTreeMap::new(),
             beta: None,
             lambda: None,
             l: None,
@@ -77,6 +82,7 @@ impl Default for FitOptions {
             seed: 1,
             holdout: 0.0,
             order_test: true,
+            max_features: None,
         }
     }
 }
@@ -93,6 +99,8 @@ impl FitOptions {
             l2: self.l2,
             domain: self.domain.clone(),
             algorithm: Algorithm::parse(&self.algorithm)?,
+            features: rooco::map::Kind::parse(&self.features)?,
+            monotone: self.monotone.clone().into_iter().filter(|(_, sign)| *sign != 0).collect(),
             settings: Settings {
                 beta: self.beta.map(Constant::given),
                 lambda: self.lambda.map(Constant::given),
@@ -107,6 +115,7 @@ impl FitOptions {
             },
             holdout: self.holdout,
             order_test: self.order_test,
+            max_features: self.max_features.unwrap_or(rooco::MAX_FEATURES),
             ..Default::default()
         })
     }

@@ -119,3 +119,24 @@ def test_pca_is_an_estimator():
     done = check_estimator(ShiftInvertPCA(), on_fail=None, on_skip=None)
     assert [(d["check_name"], d["exception"]) for d in done if d["status"] != "passed"] == []
 
+
+
+def test_the_clamp_is_counted_and_can_be_switched_off(regression):
+    """Outside the range of the training data the default is flat: that is said, counted, and can be switched off without a new fit."""
+    x, y, _ = regression
+    model = OnePassRegressor().fit(x, y)
+    far = np.vstack([x[:5], 1e3 * x[:3]])
+    with pytest.warns(UserWarning, match="3 of 8 rows lie outside the range of the training data.*clamp=False"):
+        flat = model.predict(far)
+    assert model.clamped_rows(far) == 3 and model.clamped_rows(x) == 0
+    linear = model.set_params(clamp=False).predict(far)
+    assert np.array_equal(flat[:5], linear[:5]) and np.allclose(linear, far @ model.coef_ + model.intercept_)
+    assert np.abs(linear[5:] - flat[5:]).max() > 1.0
+
+
+def test_the_limit_on_features_is_a_parameter(tmp_path):
+    path = tmp_path / "far.svm"
+    path.write_text("1 1:1 2000:1\n-1 1:-1 3:1\n" * 20)
+    with pytest.raises(ValueError, match="beyond the limit of 1000 features"):
+        OnePassRegressor(max_features=1000).fit_file(path)
+    assert OnePassRegressor(max_features=3000).fit_file(path).n_features_in_ >= 2000

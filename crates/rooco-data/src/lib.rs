@@ -1,8 +1,9 @@
 //! Rows from files, in one pass and in random order.
 //!
 //! [`stream`] reads libsvm, CSV, Vowpal Wabbit text, Parquet and Arrow; [`shuffle`] puts files and streams of any size into exactly
-//! random order.
+//! random order; [`kept`] keeps rows that are read again.
 
+pub mod kept;
 pub mod shuffle;
 pub mod stream;
 

@@ -2,9 +2,11 @@
 //! [`metrics`] how good its predictions are, and [`weighted`] the same for weights of either sign, with errors.
 
 pub mod audit;
+pub mod effects;
 pub mod fit;
 pub mod metrics;
 pub mod model;
+pub mod optimum;
 pub mod order;
 pub mod own_loss;
 pub mod pca;

@@ -63,6 +63,11 @@ pub trait Learner: Save + Send {
         None
     }
 
+    /// The shares of the columns as they are, of curves and of pairs in what is played, for a learner that mixes these.
+    fn experts(&self) -> Option<[f64; 3]> {
+        None
+    }
+
     /// True if the rows themselves have shown that their order is not random: negative ones came in a block. Quality rests on random order; a program
     /// should say so.
     fn is_ordered(&self) -> bool {

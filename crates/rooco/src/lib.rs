@@ -90,6 +90,7 @@ pub mod loss;
 pub mod map;
 pub mod measure;
 pub mod minimise;
+pub mod optimum;
 pub mod play;
 pub mod point;
 pub mod problem;

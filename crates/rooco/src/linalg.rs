@@ -148,6 +148,13 @@ impl Symmetric {
         }
     }
 
+    /// Adds these numbers to row i from its diagonal entry on, and their mirror images; the matrix must be [`compensated`](Self::compensated).
+    pub(crate) fn add_row_from(&mut self, i: usize, row: &[f64]) {
+        debug_assert!(!self.lost.is_empty() || self.d == 0);
+        let at = i * self.d + i;
+        add_compensated(1.0, row, &mut self.a[at..at + row.len()], &mut self.lost[at..at + row.len()]);
+    }
+
     /// += c·I.
     pub fn add_identity(&mut self, c: f64) {
         (0..self.d).for_each(|i| self.add_at(i, i, c));
@@ -229,6 +236,16 @@ impl Symmetric {
             (Some(&lo), Some(&hi)) => (lo, hi),
             _ => (0.0, 0.0),
         }
+    }
+
+    /// The smallest eigenvalue and its direction, of length 1; `None` for d = 0 and where an entry is not a number.
+    pub fn flattest(&self) -> Option<(f64, Vec<f64>)> {
+        if self.d == 0 || self.a.iter().any(|a| !a.is_finite()) {
+            return None;
+        }
+        let eig = SymmetricEigen::new(self.matrix());
+        let (at, least) = eig.eigenvalues.iter().copied().enumerate().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some((least, eig.eigenvectors.column(at).iter().copied().collect()))
     }
 
     /// Every eigenvalue lies between these two: each within the sum of a row's other |entries| of its diagonal entry.

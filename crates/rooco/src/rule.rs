@@ -1,5 +1,7 @@
 //! The prediction rule that every learner can write out: a map of the features if there is one, weights, limits, offset.
 
+mod monotone;
+
 use std::sync::Arc;
 
 use crate::error::{Error, Result};

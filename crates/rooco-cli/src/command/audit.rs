@@ -9,6 +9,7 @@ use rooco_data::stream::{Labels, Missing, Stream};
 use rooco_pass::audit::{Again, Audit, AuditReport, Certified, Certifier, Optimum, SampleCertified, Verdict, optimum};
 use rooco_pass::fit::FitOptions;
 use rooco_pass::model::{Model, file};
+use rooco_pass::optimum::OnMap;
 use serde_json::json;
 
 use super::correction::CorrectionArguments;
@@ -197,7 +198,8 @@ fn in_memory(rows: &mut dyn Again, most: usize) -> Result<Option<Rows>> {
 
 /// One pass over the data with the model held still, and a second one if that can tell more.
 pub fn certify(model: &Model, data: &DataArguments, domain: Option<&str>, quiet: bool) -> Result<Certified> {
-    let mut certifier = Certifier::new(model.about.loss.clone(), domain.unwrap_or(&model.about.domain), model.point()?)?;
+    let mut certifier = Certifier::new(model.about.loss.clone(), domain.unwrap_or(&model.about.domain), model.point()?)?
+        .on(model.rule.map.clone());
     let mut stream = open(model, data, Labels::Required)?;
     let (mut rows, mut clamped) = (0u64, 0u64);
     each_row(stream.as_mut(), "certifying", quiet, |z| {
@@ -232,7 +234,8 @@ fn best_model(a: &Arguments, model: &Model, certified: &Certified) -> Result<Opt
         bail!("--optimum reads the data a second time, and standard input can be read only once: put the data in a file");
     }
     let mut reopen = || open(model, &a.data, Labels::Required).map_err(|e| rooco::Error::Unsupported(format!("{e:#}")));
-    let Some(rows) = in_memory(&mut reopen, a.memory)? else {
+    let mut rows = OnMap::new(&mut reopen, model.rule.map.clone());
+    let Some(rows) = in_memory(&mut rows, a.memory)? else {
         bail!("the rows do not fit into --memory {}, and the solver needs all of them: give more", a.memory);
     };
     let tolerance = 1e-7 * certified.value.abs().max(1e-9);
@@ -251,7 +254,8 @@ fn sample(a: &Arguments, model: &Model, of: u64) -> Result<Outcome> {
              corrections, or give the --lambda that `rooco audit` found on all rows"
         ),
     };
-    let mut certifier = Certifier::new(about.loss.clone(), a.domain.as_deref().unwrap_or(&about.domain), model.point()?)?;
+    let mut certifier = Certifier::new(about.loss.clone(), a.domain.as_deref().unwrap_or(&about.domain), model.point()?)?
+        .on(model.rule.map.clone());
     let mut stream = open(model, &a.data, Labels::Required)?;
     each_row(stream.as_mut(), "certifying", a.quiet || a.json, |z| certifier.observe(z))?;
     a.data.report(stream.as_ref());

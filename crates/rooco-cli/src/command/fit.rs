@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
+use rooco::Recipe;
 use rooco::algorithm::{Algorithm, Memory, Settings};
 use rooco::guarantee::Constant;
 use rooco::loss::{Base, Prediction};
@@ -25,7 +26,7 @@ use serde_json::json;
 
 use super::correction::CorrectionArguments;
 use super::data::DataArguments;
-use super::{audit, eval, predict};
+use super::{audit, eval, optimum, predict};
 use crate::exit::Outcome;
 use crate::output::{Progress, say, summary, words};
 
@@ -58,8 +59,16 @@ pub struct Arguments {
     /// What the model is linear in: linear (the columns as they are), shapes (a curve for every numeric column), pairs (curves and products of pairs of
     /// columns), or auto (all three as experts in one average; other algorithms than the default, domains and corrected features then take the columns as
     /// they are).
-    #[arg(long, default_value = "linear")]
+    #[arg(long, default_value = "auto")]
     pub features: String,
+
+    /// Numeric columns along which the score must rise, exactly: their curves are made so after the pass, and they are in no pair.
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN,...")]
+    pub increasing: Vec<String>,
+
+    /// Numeric columns along which the score must fall.
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN,...")]
+    pub decreasing: Vec<String>,
 
     /// λ, a lower bound on the strong convexity of the mean loss.
     #[arg(long)]
@@ -141,6 +150,12 @@ pub struct Arguments {
     /// Certify the model at once, by a second pass over the data: how far it is at most from the best one, and the regret at most.
     #[arg(long)]
     pub certify: bool,
+
+    /// After the one pass, as many passes as it takes to the best model for these rows: Newton's method on sums over them, with the certified gap and a
+    /// standard error for every weight. TOL is how far the mean loss may be from its minimum, relative to its size. The rows are kept in --memory and beyond
+    /// in a temporary file. With few rows a weight, held-out rows decide whether the one pass is kept.
+    #[arg(long, value_name = "TOL", num_args = 0..=1, require_equals = true, default_missing_value = "1e-8", conflicts_with_all = ["guarantee", "resume", "certify"])]
+    pub to_optimum: Option<f64>,
 
     /// Do not test on the side whether the rows are in random order.
     #[arg(long)]
@@ -239,14 +254,23 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             return Ok(Outcome::No);
         }
         // The default, with a proved learner beside it. Several scores a row have no insurance yet: the proved learner runs alone.
-        algorithm = Algorithm::parse(match (report.loss.base.outputs(), g.lambda > 0.0) {
-            (1, true) => "insured",
-            (1, false) => "insured-convex",
-            (_, true) => "provable-average",
-            (_, false) => "constant-step-sgd",
-        })?;
         constants.horizon = Some(t);
-        fit::measured_settings(&mut constants, g, true);
+        fit::measured_settings(&mut constants, g, report.dim, true);
+        let names = match (report.loss.base.outputs(), g.lambda > 0.0) {
+            (1, true) => &["insured", "insured-convex"][..],
+            (1, false) => &["insured-convex"],
+            (_, true) => &["provable-average", "provable", "constant-step-sgd", "algorithm-2-prime"],
+            (_, false) => &["constant-step-sgd", "convex-provable", "convex-algorithm-2-prime"],
+        };
+        let among = names.iter().map(|n| Algorithm::parse(n)).collect::<std::result::Result<Vec<_>, _>>()?;
+        let settings = constants.clone();
+        let recipe = Recipe {
+            domain: a.domain.clone(),
+            settings,
+            features: stream.schema().features(),
+            ..Recipe::new(report.loss.clone())
+        };
+        algorithm = recipe.best_of(&among)?.map_or(among[0], |(best, _)| best);
     }
     let mut options = FitOptions {
         loss: a.loss.clone(),
@@ -254,7 +278,11 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         l2: a.l2,
         domain: a.domain.clone(),
         algorithm,
-        features: Kind::parse(&a.features)?,
+        features: if a.to_optimum.is_some() && a.features == "auto" { Kind::Linear } else { Kind::parse(&a.features)? },
+        monotone: [(&a.increasing, 1), (&a.decreasing, -1)]
+            .iter()
+            .flat_map(|(names, sign)| names.iter().map(|n| (n.clone(), *sign)))
+            .collect(),
         settings: Settings {
             horizon: constants.horizon.map_or_else(|| horizon(&a, algorithm), |t| Ok(Some(t)))?,
             n0: a.n0,
@@ -283,10 +311,17 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         _ => None,
     };
     let mut watcher = Watcher::new(&a, options.loss_spec(&stream.schema().target)?.base, stream.as_ref())?;
-    let fitted = Pass::run(stream.as_mut(), &options, from.as_ref(), &mut watcher);
+    let ask = a.to_optimum.map(|tolerance| optimum::Ask {
+        tolerance,
+        threads: a.data.threads,
+        memory: a.memory.unwrap_or_else(|| half_of_the_memory().unwrap_or(1 << 30)),
+        folder: folder(&a),
+    });
+    let mut stream = optimum::Source::new(stream, ask.as_ref());
+    let fitted = Pass::run(stream.stream(), &options, from.as_ref(), &mut watcher);
     watcher.progress.finish();
-    let fitted = fitted?;
-    a.data.report(stream.as_ref());
+    let mut fitted = fitted?;
+    a.data.report(stream.stream());
     if fitted.stopped {
         let saved = a
             .checkpoint
@@ -296,15 +331,16 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         return Ok(Outcome::Interrupted);
     }
     watcher.finish()?;
+    let reached = stream.to_optimum(ask.as_ref(), &mut fitted, &options)?;
     if let Some(path) = &a.model {
         file::save_model(path, &fitted.model)?;
     }
     leftovers.into_iter().for_each(Leftovers::clear);
     let seconds = started.elapsed().as_secs_f64();
-    let rows = stream.position().rows;
-    let certified = match a.certify {
-        true => Some(audit::certify(&fitted.model, &a.data, None, a.quiet || a.json)?),
-        false => None,
+    let rows = stream.stream().position().rows;
+    let certified = match (reached, a.certify) {
+        (None, true) => Some(audit::certify(&fitted.model, &a.data, None, a.quiet || a.json)?),
+        (reached, _) => reached,
     };
     // With the noise at the optimum that the certificate found, Theorem 6 says more than what could be said before.
     let sharper = certified.as_ref().and_then(|c| fitted.sharpened(c));
@@ -313,6 +349,9 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     }
     if fitted.model.about.negative_block {
         eprintln!("rooco: {}", summary::NEGATIVE_BLOCK);
+    }
+    if let Some(o) = fitted.model.about.optimum.as_ref().filter(|o| !o.converged) {
+        eprintln!("rooco: no optimum was reached: {}", o.end);
     }
     let diverged = fitted.diverged();
     if let Some(ratio) = diverged {
@@ -360,7 +399,8 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     }
     // A bound that was asked for and is not there is the answer no, and so is a model that is worse than none.
     let refused = a.guarantee && !fitted.model.about.promise.is_guarantee;
-    Ok(if diverged.is_some() || refused { Outcome::No } else { Outcome::Done })
+    let no_optimum = fitted.model.about.optimum.as_ref().is_some_and(|o| !o.converged && !o.is_one_pass);
+    Ok(if diverged.is_some() || refused || no_optimum { Outcome::No } else { Outcome::Done })
 }
 
 /// The figures of a model on rows of another file.
@@ -406,8 +446,12 @@ fn shuffled_and_audited(a: &Arguments, mut stream: Box<dyn Stream>) -> Result<(B
 
 /// Temporary files go beside the model, where there is room for it.
 fn shuffle_options(a: &Arguments) -> ShuffleOptions {
-    let folder = a.model.as_ref().and_then(|m| m.parent()).filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    ShuffleOptions { seed: a.seed, memory: a.memory.unwrap_or(1 << 30) as u64, temporary: Some(folder.to_path_buf()) }
+    ShuffleOptions { seed: a.seed, memory: a.memory.unwrap_or(1 << 30) as u64, temporary: Some(folder(a).to_path_buf()) }
+}
+
+/// Where temporary files go.
+fn folder(a: &Arguments) -> &Path {
+    a.model.as_ref().and_then(|m| m.parent()).filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Where past rows wait.

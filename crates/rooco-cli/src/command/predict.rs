@@ -32,6 +32,10 @@ pub struct Arguments {
     #[arg(long)]
     no_clamp: bool,
 
+    /// For every row its score and what each column and each pair adds to it, as CSV with a header: they sum to the score.
+    #[arg(long, conflicts_with_all = ["proba", "scores"])]
+    explain: bool,
+
     /// Raw scores instead of probabilities and classes.
     #[arg(long, conflicts_with = "proba")]
     scores: bool,
@@ -58,6 +62,11 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         model.rule.limits = None;
     }
     let mut stream = open(&model, &a.data, Labels::Optional)?;
+    if a.explain {
+        super::effects::explain(&model, stream.as_mut(), &mut BufWriter::new(std::io::stdout()))?;
+        a.data.report(stream.as_ref());
+        return Ok(Outcome::Done);
+    }
     let mut out = BufWriter::new(std::io::stdout().lock());
     let mut scores = vec![0.0; model.rule.outputs];
     let show = if a.scores {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use rooco_pass::metrics::Figures;
-use rooco_pass::model::{Model, UsedConstants};
+use rooco_pass::model::{Model, OptimumAbout, UsedConstants};
 use serde_json::{Value, json};
 
 use rooco::guarantee::Repair;
@@ -38,7 +38,7 @@ pub fn about(model: &Model) -> String {
         let _ = writeln!(out, "{name:<18}{value}");
     };
     line("learned from", format!("{} rows", words::count(a.rows)));
-    line("features", words::count(model.rule.features() as u64));
+    line("features", features(model));
     if a.negative_rows > 0 {
         let share = a.negative_weight / (a.weight + 2.0 * a.negative_weight);
         line("negative weights", format!("{} rows, {:.1} % of the mass", words::count(a.negative_rows), 100.0 * share));
@@ -57,6 +57,9 @@ pub fn about(model: &Model) -> String {
     let constants = constants(&a.constants);
     if !constants.is_empty() {
         line("constants", constants);
+    }
+    if let Some(o) = &a.optimum {
+        optimum(o).into_iter().for_each(|(name, text)| line(name, text));
     }
     line("promised", a.promise.words(&say::repair).replace('\n', "\n                  "));
     if let Some(i) = &a.insurance {
@@ -96,6 +99,38 @@ pub fn about(model: &Model) -> String {
     out
 }
 
+/// What is said of an optimum, line by line.
+fn optimum(o: &OptimumAbout) -> Vec<(&'static str, String)> {
+    let mut lines = vec![(
+        "optimum",
+        format!(
+            "mean loss {} a row after {} more {} over the rows: {}",
+            words::short(o.value),
+            words::count(o.passes),
+            if o.passes == 1 { "pass" } else { "passes" },
+            o.end
+        ),
+    )];
+    if let Some((one, best)) = o.held_out {
+        let kept = if o.is_one_pass { "the model is that of one pass" } else { "the model is the optimum" };
+        lines.push((
+            "few rows a weight",
+            format!(
+                "on one row in ten, held out from both, one pass has loss {} and the optimum {}: {kept}",
+                words::short(one),
+                words::short(best)
+            ),
+        ));
+    }
+    if let Some(why) = &o.no_errors {
+        lines.push(("no errors", why.clone()));
+    } else if !o.is_one_pass {
+        lines
+            .push(("errors", "a standard error for every weight, if the rows are independent draws: rooco show --errors".into()));
+    }
+    lines
+}
+
 /// The summary as one JSON object.
 pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
     let a = &model.about;
@@ -106,6 +141,10 @@ pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
         "seconds": seconds,
         "rows_per_second": rows as f64 / seconds,
         "features": model.rule.features(),
+        "features_kind": model.about.features,
+        "curves": model.rule.map.as_ref().map_or(0, |m| m.curves().len()),
+        "pairs": model.rule.map.as_ref().map_or(0, |m| m.pairs().len()),
+        "experts": model.about.experts,
         "progressive_loss": if a.weight != 0.0 { Some(a.progressive_loss / a.weight) } else { None },
         "total_loss": a.progressive_loss,
         "weight": a.weight,
@@ -119,6 +158,8 @@ pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
         "constants": a.constants,
         "promise": a.promise,
         "insurance": a.insurance,
+        "optimum": a.optimum,
+        "standard_errors": model.errors.is_some(),
         "negative_block": a.negative_block,
         "joined": a.joined,
         "checksum": a.checksum,
@@ -154,4 +195,32 @@ pub fn constants(c: &UsedConstants) -> String {
     });
     let horizon = c.horizon.map(|t| format!("T = {t}"));
     groups.chain(horizon).collect::<Vec<_>>().join("; ")
+}
+
+/// What the model is linear in.
+fn features(model: &Model) -> String {
+    let weights = words::count(model.rule.features() as u64);
+    let Some(map) = &model.rule.map else {
+        // A mixture without curves is a line; that it was asked for more is no news where there are no columns of a table.
+        let asked = model.about.features != "linear";
+        return if asked {
+            format!("{weights}, the columns as they are: nothing here is worth a curve or a pair")
+        } else {
+            weights
+        };
+    };
+    let mut text = format!(
+        "{} curves, {} pairs of columns ({weights} weights)",
+        words::count(map.curves().len() as u64),
+        words::count(map.pairs().len() as u64)
+    );
+    if let Some([lines, curves, pairs]) = model.about.experts {
+        text += &format!(
+            "; an average of lines {:.0} %, curves {:.0} %, pairs {:.0} %",
+            100.0 * lines,
+            100.0 * curves,
+            100.0 * pairs
+        );
+    }
+    text
 }

@@ -120,6 +120,8 @@ fn every_algorithm_fits_and_repeats_itself() {
         "convex-reservoir-sgd",
         "convex-sgd-without-replacement",
         "constant-step-sgd",
+        "convex-provable",
+        "convex-algorithm-2-prime",
         "sgd-with-replacement",
     ];
     for name in names {

@@ -8,6 +8,7 @@ mod fit_shuffle;
 mod guarantee;
 mod kill_and_resume;
 mod lab;
+mod shapes;
 mod shell;
 mod shuffle;
 mod trace_agrees_with_the_pseudo_code;

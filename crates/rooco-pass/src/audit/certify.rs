@@ -2,10 +2,13 @@
 //!
 //! It needs one pass over the rows and nothing random: it holds for every algorithm and every order.
 
+use std::sync::Arc;
+
+use super::adds::{Curved, score_error, score_weight};
 use super::constants::{Again, Counts, MAX_COORDINATES, check_row, parse_domain};
 use super::metric::{Metric, WHOLE_SPACE};
 pub use super::refine::Set;
-use super::refine::{Curved, Found, Refiner, Start, offer, score_error, score_weight};
+use super::refine::{Found, Refiner, Start, offer};
 use crate::model::About;
 use rooco::Row;
 use rooco::certificate::{certain, gap_metric, gap_subsample, gap_with_error, regret_certificate, subsample_error};
@@ -14,6 +17,7 @@ use rooco::gradient::Gradient;
 use rooco::guarantee::{Constant, Constants};
 use rooco::kernel::{axpy, dot};
 use rooco::loss::{Loss, LossSpec};
+use rooco::map::Map;
 use rooco::point::Outputs;
 use rooco::problem::{Geometry, Sums, eigenvalue_error};
 use rooco::sum::{Sum, SumVector, UNIT};
@@ -21,6 +25,8 @@ use rooco::{Error, Result};
 
 /// Collects F(w), ∇F(w) and the curvature that is certain, over all rows.
 pub struct Certifier {
+    /// What makes the rows of w from those that come.
+    map: Option<Arc<Map>>,
     spec: LossSpec,
     loss: Box<dyn Loss>,
     domain: Box<dyn Domain>,
@@ -56,6 +62,8 @@ struct Means {
 
 /// What can be said of w.
 pub struct Certified {
+    /// What makes the rows of w from those that come.
+    map: Option<Arc<Map>>,
     /// The rows.
     pub counts: Counts,
     /// F(w): the mean loss a row, L2 included.
@@ -112,9 +120,9 @@ pub struct SampleCertified {
 
 /// The certificate of w for rows that can be read as often as it takes: once for losses that curve the same everywhere, at most nine times
 /// for the others.
-/// The rows must be the same each time.
-pub fn certify(spec: &LossSpec, domain: &str, w: Vec<f64>, rows: &mut dyn Again) -> Result<Certified> {
-    let mut certifier = Certifier::new(spec.clone(), domain, w)?;
+/// The rows must be the same each time; w is linear in what the map makes of them.
+pub fn certify(spec: &LossSpec, domain: &str, w: Vec<f64>, map: Option<Arc<Map>>, rows: &mut dyn Again) -> Result<Certified> {
+    let mut certifier = Certifier::new(spec.clone(), domain, w)?.on(map);
     rows.each(&mut |z| certifier.observe(z))?;
     let mut certified = certifier.finish()?;
     while certified.wants_another_pass() {
@@ -149,6 +157,7 @@ impl Certifier {
         }
         let small = !loss.is_quadratic() && w.len() <= MAX_COORDINATES;
         Ok(Certifier {
+            map: None,
             free,
             hessian: small.then(|| Curved::new(w.len())),
             here: Single(w.clone()),
@@ -168,10 +177,24 @@ impl Certifier {
         })
     }
 
-    /// The next row.
+    /// w is linear in what this map makes of a row.
+    pub fn on(mut self, map: Option<Arc<Map>>) -> Self {
+        self.map = map;
+        self
+    }
+
+    /// The next row, as it came.
     pub fn observe(&mut self, z: Row<'_>) -> Result<()> {
         check_row(self.counts.rows + 1, z)?;
         self.counts.add(z);
+        match self.map.clone() {
+            None => self.observe_mapped(z),
+            Some(map) => map.with(z.x, |row| self.observe_mapped(Row { x: row.features(), ..z })),
+        }
+        Ok(())
+    }
+
+    fn observe_mapped(&mut self, z: Row<'_>) {
         let outputs = self.loss.outputs();
         let needed = self.loss.features(z.x) * outputs;
         if needed > self.w.len() {
@@ -210,7 +233,6 @@ impl Certifier {
         if let Some(h) = &mut self.hessian {
             h.add(self.loss.as_ref(), &self.here, z, off);
         }
-        Ok(())
     }
 
     /// The means.
@@ -358,6 +380,7 @@ impl Certifier {
         .find(|(_, v)| !v.is_finite())
         .map(|(name, _)| name);
         let mut certified = Certified {
+            map: self.map.clone(),
             counts: self.counts,
             value,
             value_error,
@@ -409,8 +432,10 @@ impl Certified {
 
     /// The next row once more.
     pub fn observe_again(&mut self, z: Row<'_>) {
-        if let Some(r) = &mut self.refiner {
-            r.observe(z);
+        let Some(r) = &mut self.refiner else { return };
+        match &self.map {
+            None => r.observe(z),
+            Some(map) => map.with(z.x, |row| r.observe(Row { x: row.features(), ..z })),
         }
     }
 

@@ -14,12 +14,16 @@ use rooco_data::stream::{Position, Stream};
 const MATRIX: usize = 500;
 
 /// Fills in the constants that were not given, from a pass over all rows. `of_learned_rows` is false if some of them will be held out:
-/// then λ and L are those of other rows, too.
-pub fn measured_settings(s: &mut Settings, g: &Geometry, of_learned_rows: bool) {
+/// then λ and L are those of other rows, too. `weights` is d.
+pub fn measured_settings(s: &mut Settings, g: &Geometry, weights: usize, of_learned_rows: bool) {
+    s.dim = Some(weights);
     // The largest of more rows is a bound for fewer; a mean is not.
     let of_the_mean = if of_learned_rows { Source::Computed } else { Source::WithHeldOut };
     let beta = s.beta.get_or_insert(Constant::computed(g.beta.max(f64::MIN_POSITIVE))).value;
     s.g.get_or_insert(Constant::computed(g.g));
+    if s.beta.is_some_and(|b| b.source == Source::Computed) && g.beta_rms.is_finite() {
+        s.beta_rms.get_or_insert(Constant { value: g.beta_rms.min(beta), source: of_the_mean });
+    }
     if g.lambda > 0.0 && s.lambda.is_none() && s.l.is_none() && g.l.is_finite() {
         s.l = Some(Constant { value: g.l.max(g.lambda), source: of_the_mean });
     }
@@ -66,8 +70,9 @@ pub fn shuffle_and_measure(
     options.order_test = false;
     if let Some((loss, domain, sums)) = measure {
         let features = shuffled.schema().features().max(sums.features());
-        let g = sums.finish(features * loss.outputs(), options.l2, domain.reach());
-        measured_settings(&mut options.settings, &g, learned == rows);
+        let weights = features * loss.outputs();
+        let g = sums.finish(weights, options.l2, domain.reach());
+        measured_settings(&mut options.settings, &g, weights, learned == rows);
     }
     Ok(shuffled)
 }

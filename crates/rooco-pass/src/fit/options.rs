@@ -23,6 +23,8 @@ pub struct FitOptions {
     pub algorithm: Algorithm,
     /// What the model is linear in: the columns as they are, curves of them, products of pairs.
     pub features: Kind,
+    /// Columns along which the score must rise (1) or fall (-1), by name.
+    pub monotone: Vec<(String, i8)>,
     /// Constants that are known, with their sources; the others are read off the first rows.
     pub settings: Settings,
     /// The share of rows that are never learned from, for the final model to be tested on.
@@ -44,6 +46,7 @@ impl Default for FitOptions {
             domain: "none".into(),
             algorithm: Algorithm::DEFAULT,
             features: Kind::Linear,
+            monotone: Vec::new(),
             settings: Settings::default(),
             holdout: 0.0,
             first_rows: 1000,
@@ -56,11 +59,22 @@ impl Default for FitOptions {
 impl FitOptions {
     /// What the library will do with rows of this meaning.
     pub fn recipe(&self, schema: &Schema) -> Result<Recipe> {
+        let mut monotone = Vec::new();
+        for (name, sign) in &self.monotone {
+            let numeric = |c: &rooco_data::stream::Column| match c.role {
+                Role::Numeric { coordinate, .. } if c.name == *name => Some(coordinate),
+                _ => None,
+            };
+            let by_number = || (schema.intercept as u32..schema.features() as u32).find(|&i| schema.name(i as usize) == *name);
+            let found = schema.columns.iter().find_map(numeric).or_else(|| schema.columns.is_empty().then(by_number).flatten());
+            let none = || Error::Option(format!("there is no numeric column `{name}` to keep monotone"));
+            monotone.push((found.ok_or_else(none)?, *sign));
+        }
         Ok(Recipe {
             domain: self.domain.clone(),
             algorithm: self.algorithm,
             settings: self.settings.clone(),
-            map: MapSpec { kind: self.features, columns: columns(schema), knots: None },
+            map: MapSpec { kind: self.features, columns: columns(schema), knots: None, monotone },
             features: schema.features(),
             first_rows: self.first_rows,
             max_features: self.max_features,
@@ -107,7 +121,7 @@ fn columns(schema: &Schema) -> Vec<Column> {
     let column = |role: &Role| match role {
         Role::Numeric { coordinate, .. } => Some(Column::Number(*coordinate)),
         Role::Categorical { values } => Some(Column::Categories(values.iter().map(|v| v.coordinate).collect())),
-        Role::Target | Role::Weight | Role::Dropped => None,
+        _ => None,
     };
     schema.columns.iter().filter_map(|c| column(&c.role)).collect()
 }

@@ -374,13 +374,15 @@ impl Pass {
         let random = order.as_ref().is_none_or(OrderReport::random_order);
         let joined = self.plan.learner.joined();
         let was_joined = joined.is_some();
-        let mut rule = joined.unwrap_or_else(|| self.plan.learner.rule());
+        let mut rule = self.plan.monotone(joined.unwrap_or_else(|| self.plan.learner.rule()))?;
         let holdout = self.test(&rule);
         let recipe = &self.plan.recipe;
         let about = About {
             version: env!("CARGO_PKG_VERSION").into(),
             loss: recipe.loss.clone(),
             algorithm: recipe.algorithm.name.into(),
+            features: recipe.maps().name().into(),
+            experts: self.plan.learner.experts(),
             domain: recipe.domain.clone(),
             seed: recipe.settings.seed,
             constants: UsedConstants::of(recipe),
@@ -403,6 +405,7 @@ impl Pass {
             negative_weight: self.negative_weight,
             baseline: self.baseline(),
             holdout,
+            optimum: None,
             schema: schema.clone(),
         };
         // Features that were named but never had a value still get a weight: zero.
@@ -414,7 +417,7 @@ impl Pass {
             }
         }
         let (recipe, constants) = (recipe.clone(), self.plan.constants());
-        Ok(Fitted { model: Model { about, rule }, stopped, order, violations, recipe, constants })
+        Ok(Fitted { model: Model { about, rule, errors: None, sums: None }, stopped, order, violations, recipe, constants })
     }
 
     /// The figures of a rule on the rows that were held out.

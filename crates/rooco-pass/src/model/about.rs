@@ -7,6 +7,9 @@ use crate::metrics::Figures;
 use crate::order::OrderReport;
 use rooco::Features;
 use rooco::loss::LossSpec;
+use rooco::map::Axis;
+use rooco::optimum::Expansion;
+use rooco::words::short;
 use rooco::{Error, Result};
 use rooco::{Recipe, Rule};
 use rooco_data::stream::Schema;
@@ -21,6 +24,12 @@ pub struct About {
     pub loss: LossSpec,
     /// The algorithm's name.
     pub algorithm: String,
+    /// What was asked for: `linear`, `shapes`, `pairs` or `auto`, as far as the algorithm has it.
+    #[serde(default = "linear")]
+    pub features: String,
+    /// The shares of the columns as they are, of curves and of pairs in the model, if it is an average of these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experts: Option<[f64; 3]>,
     /// The domain, as written on the command line.
     pub domain: String,
     /// The seed.
@@ -61,8 +70,44 @@ pub struct About {
     pub baseline: Option<f64>,
     /// Figures on the rows that were held out.
     pub holdout: Option<Figures>,
+    /// How the optimum was reached, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub optimum: Option<OptimumAbout>,
     /// What the coordinates mean.
     pub schema: Schema,
+}
+
+/// How the optimum was reached.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OptimumAbout {
+    /// How it ended, in words.
+    pub end: String,
+    /// The last step gained next to nothing.
+    pub converged: bool,
+    /// The relative tolerance that was asked for.
+    pub tolerance: f64,
+    /// Passes over the rows after the first, products with the Hessian included.
+    pub passes: u64,
+    /// F at the optimum that was found, L2 included: a mean a row.
+    pub value: f64,
+    /// F(w) - min F of the model is at most this, with certainty; absent if nothing is certified.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<f64>,
+    /// The set over which the minimum is taken.
+    pub against: String,
+    /// The losses on held-out rows of one pass and of the optimum of the others, where there are few rows a weight.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_out: Option<(f64, f64)>,
+    /// The model is that of one pass, because it was better on the held-out rows.
+    #[serde(default)]
+    pub is_one_pass: bool,
+    /// Why there are no standard errors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_errors: Option<String>,
+}
+
+fn linear() -> String {
+    "linear".into()
 }
 
 /// How an insured run ended.
@@ -152,6 +197,10 @@ pub struct Model {
     pub about: About,
     /// The prediction rule.
     pub rule: Rule,
+    /// A standard error for each weight, at an optimum: [`standard_errors`](rooco::optimum::standard_errors).
+    pub errors: Option<Vec<f64>>,
+    /// The sums over the rows at an optimum: what it takes to merge models, and to take rows back.
+    pub sums: Option<Expansion>,
 }
 
 impl Model {
@@ -171,8 +220,44 @@ impl Model {
                         .into(),
                 ));
             }
-            w.iter_mut().zip(&self.rule.offset).for_each(|(w, o)| *w += o);
+            let intercept = self.rule.map.as_ref().map_or(0, |m| m.base()) * self.rule.outputs;
+            w[intercept..].iter_mut().zip(&self.rule.offset).for_each(|(w, o)| *w += o);
         }
         Ok(w)
+    }
+
+    /// What the weights of a coordinate are about: a column, a hat of its curve, a cell of a pair.
+    pub fn feature_name(&self, i: usize) -> String {
+        let schema = &self.about.schema;
+        let Some(map) = &self.rule.map else { return schema.name(i) };
+        let category = |c: usize| schema.name(c);
+        if i >= map.base() {
+            return schema.name(i - map.base());
+        }
+        if i < map.curve_coordinates() {
+            let curve = &map.curves()[map.curves().partition_point(|c| c.at as usize <= i) - 1];
+            let (name, knots, k) = (schema.name(curve.coordinate as usize), curve.knots.values(), i - curve.at as usize);
+            return match knots.get(k) {
+                Some(at) => format!("{name} @ {}", short(*at)),
+                None if k == knots.len() => format!("{name} < {}", short(knots[0])),
+                None => format!("{name} > {}", short(knots[knots.len() - 1])),
+            };
+        }
+        let pair = &map.pairs()[map.pairs().partition_point(|p| p.at as usize <= i) - 1];
+        let [a, b] = pair.axes.map(|a| &map.axes()[a]);
+        let cell = i - pair.at as usize;
+        let place = |axis: &Axis, k: usize| match axis {
+            Axis::Number { coordinate, knots, .. } => {
+                format!("{} @ {}", schema.name(*coordinate as usize), short(knots.values()[k]))
+            }
+            Axis::Levels { coordinates, .. } => match coordinates.get(k) {
+                Some(i) => category(*i as usize),
+                None => {
+                    let name = category(coordinates.first().map_or(0, |i| *i as usize));
+                    format!("{}=(others)", name.split('=').next().unwrap_or(&name))
+                }
+            },
+        };
+        format!("{} × {}", place(a, cell / b.len()), place(b, cell % b.len()))
     }
 }

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{About, Model};
 use rooco::Rule;
+use rooco::optimum::Expansion;
 use rooco::state::{State, Values};
 use rooco::{Error, Result};
 
@@ -37,7 +38,14 @@ pub fn save_model(path: &Path, model: &Model) -> Result<()> {
 
 /// A model as the bytes of its file.
 pub fn model_bytes(model: &Model) -> Result<Vec<u8>> {
-    to_bytes("model", &model.about, &model.rule.save(), model.rule.outputs)
+    let mut s = model.rule.save();
+    if let Some(errors) = &model.errors {
+        s.put_f64("standard_errors", errors.clone());
+    }
+    if let Some(sums) = &model.sums {
+        s.put_all("sums.", sums.save());
+    }
+    to_bytes("model", &model.about, &s, model.rule.outputs)
 }
 
 /// Reads a model.
@@ -50,10 +58,16 @@ pub fn model_from_bytes(path: &Path, bytes: &[u8]) -> Result<Model> {
     let (about, state): (About, State) = from_bytes(path, "model", bytes)?;
     let outputs = about.loss.base.outputs();
     let rule = Rule::load(&state).map_err(|e| bad(path, e.to_string()))?;
-    if rule.outputs != outputs {
+    let errors = state.f64("standard_errors").ok().map(<[f64]>::to_vec);
+    let carried = state.part("sums.");
+    let sums = if carried.has("at") { Some(Expansion::load(&carried)?) } else { None };
+    let fits = rule.outputs == outputs
+        && errors.as_ref().is_none_or(|e| e.len() == rule.weights.len())
+        && sums.as_ref().is_none_or(|s| s.dim() == rule.weights.len() && s.outputs == outputs);
+    if !fits {
         return Err(bad(path, "its tensors do not fit together".into()));
     }
-    Ok(Model { about, rule })
+    Ok(Model { about, rule, errors, sums })
 }
 
 /// Writes a learner's state with a description.

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Curvature, Entry, NONE, Needs, Pull, Settings, Sgd, Task, Unbiased, reservoir_sgd_from, sgd_without_replacement};
+use super::{
+    Curvature, Entry, NONE, Needs, Order, Pull, Settings, Sgd, Task, Unbiased, algorithm_2_prime, provable_from,
+    reservoir_sgd_from, sgd_without_replacement,
+};
 use crate::draw::{Draw, Draws, Reservoir};
 use crate::error::{Error, Result};
 use crate::guarantee::{self, Constants};
@@ -57,6 +60,23 @@ fn regularised<L: Loss>(task: Task<L>, beta: f64, alpha: f64, w0: Option<Vec<f64
     let origin = w0.iter().all(|&w| w == 0.0);
     let task = task.regularised(Pull { alpha, w0: (!origin).then_some(w0) })?;
     Ok((task, Curvature::new(beta + alpha, alpha)?))
+}
+
+/// **The provable mode, regularised** (theory T8a): Algorithm 1's draw on f(w; z) + (α/2)‖w - w₀‖² with steps 1/(K + α(t-1)), K = β²/α + α.
+///
+/// *Guarantee* for a convex F in random order: [`theorem_8a`](crate::guarantee::theorem_8a); α by [`best_alpha_8a`](crate::guarantee::best_alpha_8a)
+/// makes it about as small as that of the constant step. *Memory*: past rows.
+pub fn convex_provable<L: Loss>(task: Task<L>, beta: f64, alpha: f64, horizon: u64, draw: Box<dyn Draw>) -> Result<Sgd<L>> {
+    let (task, c) = regularised(task, beta, alpha, None)?;
+    provable_from(task, c.with_l(beta * beta / alpha + alpha)?, None, horizon, draw)
+}
+
+/// **Algorithm 2', regularised** (theory T8c): Algorithm 2' on f(w; z) + (α/2)‖w - w₀‖².
+///
+/// *Guarantee* for a convex F in random order and every T: [`theorem_8c`](crate::guarantee::theorem_8c). *Memory*: O(d).
+pub fn convex_algorithm_2_prime<L: Loss>(task: Task<L>, beta: f64, alpha: f64, horizon: u64) -> Result<Sgd<L>> {
+    let (task, c) = regularised(task, beta, alpha, None)?;
+    algorithm_2_prime(task, c, horizon)
 }
 
 /// **The constant-step algorithm** (theory T8b): Algorithm 1's draw, the same step η ≤ 1/β every round, no regulariser.
@@ -150,5 +170,60 @@ pub static CONSTANT_STEP: Entry = Entry {
         let eta = constant_step_size(g, beta, d1, horizon)?;
         let draw = o.draw(Unbiased::Reservoir)?;
         Ok(Box::new(constant_step_sgd_from(o.task, beta, eta, draw)?))
+    },
+};
+
+/// α as given, or the one that makes a bound of the convex case smallest. The same before the run and after it: D₁ is that of the start.
+fn best_alpha(c: &Constants, s: &Settings, best: fn(&Constants, f64) -> f64) -> f64 {
+    let start = s.d1.map_or(*c, |d1| c.with_d1(d1));
+    s.alpha.unwrap_or_else(|| best(&start, c.diameter.value))
+}
+
+/// The same for an order. Where nothing is bounded there is no bound to make small, and α is the corollary's.
+fn alpha_of(o: &Order<'_>, best: fn(&Constants, f64) -> f64, power: f64) -> Result<f64> {
+    let s = Settings { lambda: None, ..o.settings.clone() };
+    let c = s.constants(o.task.domain().diameter()).filter(|c| c.diameter.value.is_finite() && c.g.value.is_finite());
+    Ok(match c {
+        Some(c) => best_alpha(&c, o.settings, best),
+        None => o.settings.alpha.unwrap_or((o.horizon()? as f64).powf(power)),
+    })
+}
+
+/// [`convex_provable`] in the registry.
+pub static PROVABLE: Entry = Entry {
+    name: "convex-provable",
+    paper: "the provable mode, regularised (T8a)",
+    aliases: &[],
+    about: "the provable mode regularised, for sums that are only convex; α by its bound",
+    needs: Needs { beta: true, horizon: true, rows: true, own_l2: true, ..NONE },
+    theorem: "T8a",
+    bounds: |c, s| {
+        let alpha = best_alpha(c, s, guarantee::best_alpha_8a);
+        vec![guarantee::theorem_8a(c, &guarantee::Regularised::around_any_point(c, alpha))]
+    },
+    build: |o| {
+        let (beta, horizon) = (o.beta()?, o.horizon()?);
+        let alpha = alpha_of(&o, guarantee::best_alpha_8a, -0.5)?;
+        let draw = o.draw(Unbiased::Reservoir)?;
+        Ok(Box::new(convex_provable(o.task, beta, alpha, horizon, draw)?.named("convex-provable")))
+    },
+};
+
+/// [`convex_algorithm_2_prime`] in the registry.
+pub static ALGORITHM_2_PRIME: Entry = Entry {
+    name: "convex-algorithm-2-prime",
+    paper: "Algorithm 2', regularised (T8c)",
+    aliases: &[],
+    about: "Algorithm 2' regularised, for sums that are only convex: no past rows; α by its bound",
+    needs: Needs { beta: true, horizon: true, own_l2: true, ..NONE },
+    theorem: "T8c",
+    bounds: |c, s| {
+        let alpha = best_alpha(c, s, guarantee::best_alpha_8c);
+        vec![guarantee::theorem_8c(c, &guarantee::Regularised::around_any_point(c, alpha))]
+    },
+    build: |o| {
+        let (beta, horizon) = (o.beta()?, o.horizon()?);
+        let alpha = alpha_of(&o, guarantee::best_alpha_8c, -1.0 / 3.0)?;
+        Ok(Box::new(convex_algorithm_2_prime(o.task, beta, alpha, horizon)?.named("convex-algorithm-2-prime")))
     },
 };

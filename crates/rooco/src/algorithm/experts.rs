@@ -225,6 +225,15 @@ impl Learner for Experts {
         Rule { limits: Some(limits), ..all }
     }
 
+    fn joined(&self) -> Option<Rule> {
+        // Where there are so many features that partners matter, there are no columns for curves.
+        if self.members.len() == 1 { self.members[0].learner.joined() } else { None }
+    }
+
+    fn experts(&self) -> Option<[f64; 3]> {
+        Some(self.shares())
+    }
+
     fn is_ordered(&self) -> bool {
         self.members.iter().any(|m| m.learner.is_ordered())
     }

@@ -1,10 +1,9 @@
 //! Beyond the paper, with one gradient a row and O(d) memory: Algorithm 2' and frozen fresh SGD.
 
-use super::registry::no_bounds;
-use super::{Curvature, Entry, NONE, Needs, Sgd, Task};
+use super::{Curvature, Entry, NONE, Needs, Settings, Sgd, Task};
 use crate::draw::Fresh;
 use crate::error::{Error, Result};
-use crate::guarantee;
+use crate::guarantee::{self, Condition, Constants, Guarantee, Minorants, Source};
 use crate::loss::Loss;
 use crate::play::{Play, tau_prime};
 use crate::step::{FrozenSteps, Steps};
@@ -86,17 +85,48 @@ pub static ALGORITHM_2_PRIME: Entry = Entry {
     },
 };
 
+/// The minorants of measured rows and the δ of Theorem 7b; `None` before d is known.
+fn minorants(c: &Constants, s: &Settings) -> Option<(Minorants, f64)> {
+    Some((Minorants::from_constants(c, s.dim?), 1.0 / (c.t() * c.t())))
+}
+
+/// n₀ as given, or as Theorem 7b asks for.
+fn n0(c: Option<&Constants>, s: &Settings) -> Option<u64> {
+    s.n0.or_else(|| {
+        let (m, delta) = minorants(c?, s)?;
+        guarantee::n0_7b(&m, 0.5, delta)
+    })
+}
+
+/// Theorem 7b for the n₀ that was used.
+fn frozen_bounds(c: &Constants, s: &Settings) -> Vec<Guarantee> {
+    let Some(((m, delta), n0)) = minorants(c, s).zip(n0(Some(c), s)) else { return Vec::new() };
+    let mut g = guarantee::theorem_7b_frozen_for(c, &m, FrozenSteps::Capped, delta, None, n0);
+    let measured = matches!(c.lambda.source, Source::Computed);
+    if !measured {
+        // The theorem's λ is that of the rows' minorants; the strong convexity of F may be more.
+        g.conditions.push(Condition::new(
+            false,
+            "λ is measured: the smallest eigenvalue of the mean minorant",
+            "let λ be measured",
+        ));
+        (g.bound, g.value) = (f64::INFINITY, g.trivial);
+    }
+    vec![g]
+}
+
 /// [`frozen_sgd`], plain play, steps of [`sgd`](super::sgd), in the registry.
 pub static FROZEN: Entry = Entry {
     name: "frozen-sgd",
     paper: "fresh SGD, frozen for the last n₀ rounds (T7b)",
     aliases: &[],
-    about: "one-pass SGD that stops learning n₀ rounds before the end",
+    about: "one-pass SGD that stops learning n₀ rounds before the end; by the theorem's n₀ after a pass that measures",
     needs: Needs { beta: true, lambda: true, horizon: true, ..NONE },
-    theorem: "T7b, with the spread of the rows' curvature",
-    bounds: no_bounds,
+    theorem: "T7b, where λ and d are measured",
+    bounds: frozen_bounds,
     build: |o| {
-        let n0 = o.need("n₀, the rounds to freeze", o.settings.n0)?;
+        let n0 = n0(o.settings.constants(o.task.domain().diameter()).as_ref(), o.settings);
+        let n0 = o.need("n₀, the rounds to freeze", n0)?;
         let (c, horizon) = (o.curvature()?, o.horizon()?);
         Ok(Box::new(frozen_sgd(o.task, c, FrozenSteps::Capped, n0, None, horizon)?))
     },

@@ -1,7 +1,8 @@
 //! The default rule, insured by a proved learner: what a bound before the run is asked for.
 
 use super::{
-    Entry, Insured, NONE, Needs, Order, Unbiased, constant_step_sgd_from, constant_step_size, default_learner, provable_from,
+    Entry, Insured, NONE, Needs, Order, Settings, Unbiased, constant_step_sgd_from, constant_step_size, default_learner,
+    provable_from,
 };
 use crate::error::{Error, Result};
 use crate::guarantee::{self, Constants, Guarantee};
@@ -66,7 +67,10 @@ fn build(o: Order<'_>, proved: Proved) -> Result<Box<dyn Learner>> {
         return Err(Error::Combination("the insured default is for losses with one score a row; choose provable-average".into()));
     }
     let domain = o.domain.ok_or(Error::Missing { algorithm: "insured", what: "a bounded domain" })?()?;
-    let c = o.settings.constants(domain.diameter()).ok_or(Error::Missing { algorithm: "insured", what: "G, β and T" })?;
+    // Steps that do not use a λ promise nothing that rests on one.
+    let lambda = o.settings.lambda.filter(|_| matches!(proved, Proved::Provable));
+    let known = Settings { lambda, ..o.settings.clone() };
+    let c = known.constants(domain.diameter()).ok_or(Error::Missing { algorithm: "insured", what: "G, β and T" })?;
     let Some((_, budget, r)) = parts(&c, proved) else {
         return Err(Error::Missing { algorithm: "insured", what: "a bounded domain and finite constants" });
     };

@@ -14,6 +14,8 @@
 //! | [`provable`] | reservoir or mixture | 1/(L̂+λ(t-1)) | w_t or average | T5, T6 | rows |
 //! | [`algorithm_2_prime`] | fresh | 1/(λt(1-κ(t-1)/2T)) | freeze at ⌈T/κ⌉ | T7a | O(d) |
 //! | [`frozen_sgd`] | fresh | 1/(qλt) or min{1/β, 2/(λt)} | freeze at T-n₀ | T7b | O(d) |
+//! | [`convex_provable`] | reservoir | 1/(K+α(t-1)) for f + (α/2)‖w-w₀‖² | w_t | T8a (F only convex) | rows |
+//! | [`convex_algorithm_2_prime`] | fresh | T7a's for the same | freeze | T8c (F only convex) | O(d) |
 //! | [`Auto`] (the default) | fresh | four AdaGrad lanes, nothing to tune | average of up to 9 candidates | none; measured | 64 bytes a feature |
 //! | [`Experts`] | fresh | three of the default, on columns, curves and pairs | average of the three | none; measured | 64 bytes a feature |
 //! | [`constant_step_sgd`] | reservoir | constant | w_t | T8b (F only convex) | rows |
@@ -45,8 +47,8 @@ pub use auto::{
 #[doc(hidden)]
 pub use auto::{Part, Role};
 pub use convex::{
-    Regulariser, constant_step_sgd, constant_step_sgd_from, constant_step_size, convex_reservoir_sgd, convex_reservoir_sgd_from,
-    convex_sgd_without_replacement,
+    Regulariser, constant_step_sgd, constant_step_sgd_from, constant_step_size, convex_algorithm_2_prime, convex_provable,
+    convex_reservoir_sgd, convex_reservoir_sgd_from, convex_sgd_without_replacement,
 };
 pub use curvature::{Cap, Curvature};
 pub use default_learner::default_learner;

@@ -24,6 +24,18 @@ impl OnMapped {
         OnMapped { map, inner, max_features: MAX_FEATURES, row: Mapped::default() }
     }
 
+    /// The rule of the learner behind the map.
+    fn mapped(&self, mut rule: Rule) -> Rule {
+        if let Some(map) = &self.map {
+            let features = rule.features().max(map.base());
+            rule.weights.resize(features * rule.outputs, 0.0);
+            if let Some(limits) = &mut rule.limits {
+                limits.resize(features, 0.0);
+            }
+        }
+        Rule { map: self.map.clone(), ..rule }
+    }
+
     fn limit_inner(&mut self) {
         let base = self.map.as_ref().map_or(0, |m| m.base());
         self.inner.set_max_features(base.saturating_add(self.max_features));
@@ -54,15 +66,11 @@ impl Learner for OnMapped {
     }
 
     fn rule(&self) -> Rule {
-        let mut rule = self.inner.rule();
-        if let Some(map) = &self.map {
-            let features = rule.features().max(map.base());
-            rule.weights.resize(features * rule.outputs, 0.0);
-            if let Some(limits) = &mut rule.limits {
-                limits.resize(features, 0.0);
-            }
-        }
-        Rule { map: self.map.clone(), ..rule }
+        self.mapped(self.inner.rule())
+    }
+
+    fn joined(&self) -> Option<Rule> {
+        self.inner.joined().map(|rule| self.mapped(rule))
     }
 
     fn played(&self) -> Option<Vec<f64>> {

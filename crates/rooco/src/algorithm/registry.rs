@@ -30,6 +30,8 @@ pub static ALGORITHMS: &[&Entry] = &[
     &super::convex::RESERVOIR,
     &super::convex::WITHOUT_REPLACEMENT,
     &super::convex::CONSTANT_STEP,
+    &super::convex::PROVABLE,
+    &super::convex::ALGORITHM_2_PRIME,
     &super::ogd::WITH_REPLACEMENT,
 ];
 
@@ -141,6 +143,8 @@ pub struct Settings {
     pub l: Option<Constant>,
     /// G, for the constant step.
     pub g: Option<Constant>,
+    /// The root mean square of the rows' smoothness constants; β if unknown.
+    pub beta_rms: Option<Constant>,
     /// D₁ ≥ ‖w_1 - w*‖, for the constant step.
     pub d1: Option<Constant>,
     /// T.
@@ -151,8 +155,10 @@ pub struct Settings {
     pub cap: Option<Cap>,
     /// α of the convex case; the corollary's if not given.
     pub alpha: Option<f64>,
-    /// n₀ of [`frozen_sgd`](super::frozen_sgd).
+    /// n₀ of [`frozen_sgd`](super::frozen_sgd); by Theorem 7b if not given.
     pub n0: Option<u64>,
+    /// d, the number of weights, if a pass over all rows has counted it: Theorem 7b needs it.
+    pub dim: Option<usize>,
     /// What happens to past rows.
     pub memory: Memory,
 }
@@ -168,6 +174,9 @@ impl Settings {
         }
         if let Some(d1) = self.d1 {
             c = c.with_d1(d1);
+        }
+        if let Some(beta_rms) = self.beta_rms.filter(|b| b.value <= beta.value) {
+            c = c.with_beta_rms(beta_rms);
         }
         Some(c)
     }

@@ -1,13 +1,14 @@
 //! From a recipe and the first rows to a learner: which constants, what is promised.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::{Assumptions, Recipe};
-use crate::algorithm::{Experts, Memory, OnMapped, Pull, Settings, Task, default_learner};
+use crate::algorithm::{Algorithm, Experts, Memory, OnMapped, Pull, Settings, Task, default_learner};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::gradient::Gradient;
-use crate::guarantee::{Constant, Constants, NoTheorem, Obstacle, Promise, Source};
+use crate::guarantee::{Constant, Constants, Guarantee, NoTheorem, Obstacle, Promise, Source};
 use crate::learner::Learner;
 use crate::linalg::Symmetric;
 use crate::loss::{Correction, Loss};
@@ -16,6 +17,7 @@ use crate::point::Outputs;
 use crate::replay::Keep;
 use crate::row::{Features, Row};
 use crate::rows::Rows;
+use crate::rule::Rule;
 
 /// Up to this many coordinates the curvature of the first rows is looked at as a matrix.
 const SMALL: usize = 200;
@@ -40,6 +42,11 @@ impl Plan {
     /// Decides. `first` are the first rows, which will be learned from afterwards like any other.
     pub fn new(recipe: &Recipe, first: &Rows) -> Result<Self> {
         let mut recipe = recipe.clone();
+        if !recipe.map.monotone.is_empty() && !(recipe.algorithm.is_default() && recipe.domain == "none") {
+            let what =
+                "a column is kept monotone after the pass, which no theorem and no domain allows: only with the default learner";
+            return Err(Error::Combination(what.into()));
+        }
         let map = map(&recipe, first)?.map(Arc::new);
         if recipe.maps() == Kind::Auto {
             let mut learner = Experts::new(&recipe.loss, map)?;
@@ -65,11 +72,7 @@ impl Plan {
         let task = task(&recipe)?;
         if !recipe.algorithm.is_default() {
             let full = recipe.loss.build()?;
-            let start = domain.radius_from(task.w1());
-            if recipe.settings.d1.is_none() && start.is_finite() {
-                // How far the farthest point of W is from where the run starts: certain, whatever the rows are.
-                recipe.settings.d1 = Some(Constant::computed(start));
-            }
+            recipe.settings.d1 = recipe.settings.d1.or(start_radius(domain.as_ref(), task.w1()));
             recipe.settings = fill(&recipe, full.as_ref(), domain.as_ref(), first)?;
         }
         let mut learner = recipe.algorithm.build_on(task, Some(&recipe.loss), Some(&|| recipe.domain()), &recipe.settings)?;
@@ -127,18 +130,56 @@ impl Plan {
         if !self.domain.diameter().is_finite() || !constants.g.value.is_finite() {
             return Promise::Blocked(Obstacle::UnboundedDomain);
         }
-        let best = bounds.into_iter().min_by(|a, b| b.applies().cmp(&a.applies()).then(a.value.total_cmp(&b.value)));
-        best.map_or(none, Promise::Theorem)
+        bounds.into_iter().min_by(better).map_or(none, Promise::Theorem)
     }
 
     /// The constants in use, each with its source; `None` before T, β and G are known.
     pub fn constants(&self) -> Option<Constants> {
-        let mut s = self.recipe.settings.clone();
-        if !self.recipe.algorithm.needs.lambda {
-            // Steps that do not use a λ promise nothing that rests on one.
-            s.lambda = None;
+        constants(self.recipe.algorithm, &self.recipe.settings, self.domain.as_ref())
+    }
+}
+
+/// Of two bounds the one that applies, or else the smaller one.
+fn better(a: &Guarantee, b: &Guarantee) -> Ordering {
+    b.applies().cmp(&a.applies()).then(a.value.total_cmp(&b.value))
+}
+
+fn constants(algorithm: Algorithm, s: &Settings, domain: &dyn Domain) -> Option<Constants> {
+    let mut s = s.clone();
+    if !algorithm.needs.lambda {
+        // Steps that do not use a λ promise nothing that rests on one.
+        s.lambda = None;
+    }
+    s.constants(domain.diameter())
+}
+
+/// How far the farthest point of W is from where a run starts: certain, whatever the rows are.
+fn start_radius(domain: &dyn Domain, w1: &[f64]) -> Option<Constant> {
+    Some(domain.radius_from(w1)).filter(|r| r.is_finite()).map(Constant::computed)
+}
+
+impl Recipe {
+    /// Of these algorithms the one with the smallest bound for the constants of this recipe, all of which must be known: a sum that curves
+    /// little may be promised more as one that is only convex. `None` if none has a bound.
+    pub fn best_of(&self, among: &[Algorithm]) -> Result<Option<(Algorithm, Guarantee)>> {
+        let (domain, task) = (self.domain()?, task(&Recipe { algorithm: Algorithm::DEFAULT, ..self.clone() })?);
+        let s = Settings { d1: self.settings.d1.or(start_radius(domain.as_ref(), task.w1())), ..self.settings.clone() };
+        let fits = |a: &&Algorithm| !(a.needs.own_l2 && self.loss.l2 > 0.0);
+        let bounds = among.iter().filter(fits).flat_map(|&a| {
+            let c = constants(a, &s, domain.as_ref());
+            c.into_iter().flat_map(|c| (a.bounds)(&c, &s)).map(move |g| (a, g)).collect::<Vec<_>>()
+        });
+        Ok(bounds.min_by(|(_, a), (_, b)| better(a, b)))
+    }
+}
+
+impl Plan {
+    /// A rule, kept monotone where that was asked for.
+    pub fn monotone(&self, mut rule: Rule) -> Result<Rule> {
+        for &(coordinate, sign) in &self.recipe.map.monotone {
+            rule.make_monotone(coordinate as usize, sign.into())?;
         }
-        s.constants(self.domain.diameter())
+        Ok(rule)
     }
 }
 

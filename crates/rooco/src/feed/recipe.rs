@@ -110,6 +110,7 @@ impl Recipe {
             ("n0", s.n0.map(|n| n.to_string())),
             ("memory", memory),
             ("features", (self.maps() != Kind::Linear).then(|| self.map.kind.name().into())),
+            ("monotone", (!self.map.monotone.is_empty()).then(|| format!("{:?}", self.map.monotone))),
             ("knots", self.map.knots.map(|n| n.to_string())),
             ("first-rows", (self.first_rows != 1000).then(|| self.first_rows.to_string())),
         ];

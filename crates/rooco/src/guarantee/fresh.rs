@@ -71,6 +71,18 @@ pub struct Minorants {
 }
 
 impl Minorants {
+    /// What the constants say of the minorants of measured rows, whose λ is the smallest eigenvalue of their mean: ‖C_z‖ ≤ β_z, so that
+    /// v ≤ β_rms² and R ≤ 2β. Computing v itself would take a matrix product a row.
+    pub fn from_constants(c: &Constants, dim: usize) -> Self {
+        let derived = |value: f64, from: &[Constant]| Constant::derived(value, from);
+        Minorants {
+            lambda: c.lambda,
+            v: derived(c.beta_rms.value * c.beta_rms.value, &[c.beta_rms]),
+            r: derived(2.0 * c.beta.value, &[c.beta]),
+            dim,
+        }
+    }
+
     /// r of matrix Bernstein: the mean of n unseen rows fails to keep (1-ε)λ with probability at most d·exp(-r·n).
     fn rate(&self, eps: f64) -> f64 {
         let (lambda, v, r) = (self.lambda.value, self.v.value, self.r.value);
@@ -124,8 +136,29 @@ fn eps(steps: FrozenSteps) -> f64 {
 /// and Nesme 2010: cited, not re-proved) their mean minorant keeps curvature qλ in all rounds t ≤ τ, except with probability
 /// δ. On that event Lemmas G and H apply with m_t = qλ; off it a round costs at most G·D.
 pub fn theorem_7b(c: &Constants, m: &Minorants, steps: FrozenSteps, delta: f64, gamma: Option<f64>) -> Guarantee {
-    let n0 = n0_7b(m, eps(steps), delta);
+    theorem_7b_frozen_for(c, m, steps, delta, gamma, 0)
+}
+
+/// **Theorem 7b** for a run that froze for the last `frozen` rounds: if these are more than the n₀ that the theorem asks for, it holds with
+/// τ = T - `frozen`, because the unseen rows keep their curvature in the rounds before τ all the same. 0 stands for the theorem's own n₀.
+pub fn theorem_7b_frozen_for(
+    c: &Constants,
+    m: &Minorants,
+    steps: FrozenSteps,
+    delta: f64,
+    gamma: Option<f64>,
+    frozen_for: u64,
+) -> Guarantee {
+    let least = n0_7b(m, eps(steps), delta);
+    let n0 = least.map(|n| n.max(frozen_for));
     let mut conditions = event_conditions(c, m, n0, eps(steps), gamma);
+    if let Some(least) = least.filter(|_| frozen_for > 0) {
+        conditions.push(Condition::new(
+            frozen_for >= least,
+            format!("frozen for the last {frozen_for} rounds, n₀ = {least} or more"),
+            "freeze earlier, or let n₀ be chosen",
+        ));
+    }
     if steps == FrozenSteps::Capped {
         conditions.extend([c.start_is_near(), at_most_beta(c, m)]);
     }

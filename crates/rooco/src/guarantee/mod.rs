@@ -50,7 +50,8 @@ pub use convex::{
     corollary_fresh, corollary_reservoir, theorem_8a, theorem_8b, theorem_8c,
 };
 pub use fresh::{
-    Minorants, SecondMinorants, best_q_7b, n0_7b, theorem_7a, theorem_7a_closed, theorem_7b, theorem_7c, theorem_7d,
+    Minorants, SecondMinorants, best_q_7b, n0_7b, theorem_7a, theorem_7a_closed, theorem_7b, theorem_7b_frozen_for, theorem_7c,
+    theorem_7d,
 };
 pub use model::{ModelBound, theorem_12, theorem_13};
 pub use paper::{theorem_1, theorem_2, theorem_2_new_proof};

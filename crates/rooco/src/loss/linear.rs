@@ -99,6 +99,12 @@ impl<P: Pointwise> Loss for Linear<P> {
         true
     }
 
+    #[inline]
+    fn score_curvature(&self, scores: &[f64], z: Row<'_>, m: &mut [f64]) -> bool {
+        m[0] = z.weight * self.0.curvature(Interval { lo: scores[0], hi: scores[0] }, z.y).0;
+        true
+    }
+
     // Every Hessian is h·xxᵀ with h at least the smallest curvature.
     fn negative_curvature(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, n: &mut Symmetric) -> bool {
         n.add_outer(scale * (-self.curvature(domain, z).0).max(0.0), z.x);

@@ -109,6 +109,12 @@ pub trait Loss: Send + Sync {
         false
     }
 
+    /// For losses of the scores alone: ∂²f/∂s² at these scores, weight included, as K×K numbers. The Hessian of f(·; z) is this ⊗ xxᵀ. At a kink either
+    /// side will do. False, and nothing written, for losses that are more than that.
+    fn score_curvature(&self, _scores: &[f64], _z: Row<'_>, _m: &mut [f64]) -> bool {
+        false
+    }
+
     /// Adds a matrix N_z to `n`, times `scale`, that no Hessian of f(·; z) on W falls below by more than its own negative part:
     /// H⁻ ⪯ N_z for H = H⁺ - H⁻. Zero if the row is convex. Then L ≤ β(1 + 2·λ_max(mean N_z)/λ). False: not known, so that
     /// only β²/λ is sure.
@@ -210,6 +216,9 @@ macro_rules! forward_loss {
             }
             fn minorant_times(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, v: &[f64], out: &mut [f64]) -> bool {
                 (**self).minorant_times(domain, z, scale, v, out)
+            }
+            fn score_curvature(&self, scores: &[f64], z: Row<'_>, m: &mut [f64]) -> bool {
+                (**self).score_curvature(scores, z, m)
             }
             fn negative_curvature(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, n: &mut Symmetric) -> bool {
                 (**self).negative_curvature(domain, z, scale, n)

@@ -240,6 +240,18 @@ impl Loss for Softmax {
         true
     }
 
+    fn score_curvature(&self, scores: &[f64], z: Row<'_>, m: &mut [f64]) -> bool {
+        let k = self.classes;
+        let mut p = scores.to_vec();
+        self.softmax(&mut p, 0);
+        for i in 0..k {
+            for j in 0..k {
+                m[i * k + j] = z.weight * p[i] * (f64::from(i == j) - p[j]);
+            }
+        }
+        true
+    }
+
     // A Hessian has the sign of the weight, so its negative part is nothing, or all of it.
     fn negative_curvature(&self, domain: &dyn Domain, z: Row<'_>, scale: f64, n: &mut Symmetric) -> bool {
         if z.weight < 0.0 {

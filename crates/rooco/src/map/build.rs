@@ -39,6 +39,8 @@ pub struct MapSpec {
     pub columns: Vec<Column>,
     /// Knots of a curve, if not as many as usual.
     pub knots: Option<usize>,
+    /// Numbers along which the score must rise (1) or fall (-1): they are in no pair.
+    pub monotone: Vec<(u32, i8)>,
 }
 
 /// What some coordinates are.
@@ -90,6 +92,9 @@ impl MapSpec {
                     // Two values need no curve: a line goes through both.
                     if fine.len() > 2 {
                         curves.push(Curve { coordinate, knots: fine, at: 0, mass: Vec::new() });
+                    }
+                    if self.monotone.iter().any(|(i, _)| *i == coordinate) {
+                        continue;
                     }
                     axes.extend(Knots::of(&mut values, PAIR_KNOTS.min(knots)).map(|knots| Axis::Number {
                         coordinate,
@@ -270,7 +275,10 @@ mod tests {
             .map(|(i, v)| Row::sparse(i, v, 0.0))
             .collect();
         let columns = vec![Column::Number(1), Column::Categories(vec![2, 3, 4, 5])];
-        let map = MapSpec { kind: Kind::Pairs, columns, knots: None }.build(&rows, &mut no_slopes).unwrap().unwrap();
+        let map = MapSpec { kind: Kind::Pairs, columns, knots: None, monotone: Vec::new() }
+            .build(&rows, &mut no_slopes)
+            .unwrap()
+            .unwrap();
         let third = 1.0 / 3.0;
         let Axis::Levels { coordinates, mass } = &map.axes()[1] else { panic!("{map:?}") };
         assert_eq!(coordinates, &[2, 3, 4]);

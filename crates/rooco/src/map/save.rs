@@ -143,7 +143,10 @@ mod tests {
             .map(|(i, v)| Row::sparse(i, v, 0.0))
             .collect();
         let columns = vec![Column::Number(1), Column::Number(2), Column::Categories(vec![3, 4, 5])];
-        MapSpec { kind: Kind::Auto, columns, knots: Some(5) }.build(&rows, &mut |_| Ok(Vec::new())).unwrap().unwrap()
+        MapSpec { kind: Kind::Auto, columns, knots: Some(5), monotone: Vec::new() }
+            .build(&rows, &mut |_| Ok(Vec::new()))
+            .unwrap()
+            .unwrap()
     }
 
     #[test]

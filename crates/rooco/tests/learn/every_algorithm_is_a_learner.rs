@@ -35,6 +35,14 @@ fn algorithms() -> Vec<(&'static str, Make)> {
             Box::new(move |d| boxed(convex_sgd_without_replacement(task(d), 4.0, Regulariser::default(), T)?)),
         ),
         ("constant_step_sgd", Box::new(move |d| boxed(constant_step_sgd(task(d), 4.0, 0.05, T, draws())?))),
+        (
+            "convex_provable",
+            Box::new(move |d| {
+                let draw = Unbiased::Reservoir.draw(T, draws(), &rooco::replay::Keep::Planned)?;
+                boxed(convex_provable(task(d), 4.0, 0.5, T, draw)?)
+            }),
+        ),
+        ("convex_algorithm_2_prime", Box::new(move |d| boxed(convex_algorithm_2_prime(task(d), 4.0, 0.5, T)?))),
         ("ogd 1/(λt)", Box::new(move |d| boxed(ogd(task(d), 0.3, 1.0)?))),
         ("ogd 2/(λt)", Box::new(move |d| boxed(ogd(task(d), 0.3, 2.0)?))),
         ("sgd", Box::new(move |d| boxed(sgd(task(d), c()?, Cap::InverseBeta)?))),

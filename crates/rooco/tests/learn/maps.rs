@@ -26,7 +26,7 @@ fn columns() -> Vec<Column> {
 }
 
 fn recipe(base: &str, kind: Kind) -> Recipe {
-    let map = MapSpec { kind, columns: columns(), knots: None };
+    let map = MapSpec { kind, columns: columns(), ..Default::default() };
     Recipe { map, features: 6, ..Recipe::new(LossSpec::new(Base::parse(base, 3).unwrap())) }
 }
 

@@ -1,0 +1,22 @@
+//! The best model for rows that can be read again, and how sure its numbers are.
+//!
+//! ```text
+//! a pass at w        ──>  Expansion: Σf, Σ∇f, Σ∇²f, Σ∇f∇fᵀ; parts add     expansion.rs, block.rs
+//! Expansion          ──>  a step: trust region, on W by projection         step.rs
+//! steps until done   ──>  the optimum, or the direction that has none       newton.rs
+//! Expansion at it    ──>  standard errors: the sandwich                     sandwich.rs
+//! ```
+//!
+//! Whoever has the rows implements [`Passes`]. Rows come in blocks, a block's sums are added in the order of the blocks: how many threads
+//! work on them changes no bit.
+
+mod block;
+mod expansion;
+mod newton;
+mod sandwich;
+mod step;
+
+pub use block::{Blocks, Summer, Wanted};
+pub use expansion::Expansion;
+pub use newton::{End, NewtonOptions, Passes, Solved, solve};
+pub use sandwich::standard_errors;
