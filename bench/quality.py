@@ -73,15 +73,19 @@ class Set:
 
     def batch(self):
         from sklearn.linear_model import LogisticRegression, Ridge
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
 
         def fit(c, x, y):
             if self.regression:
                 # The solver that "auto" picks for sparse rows stops early.
                 return Ridge(alpha=1.0 / c, fit_intercept=False, solver="cholesky").fit(x, y).predict
-            newton = x.shape[1] <= 200
-            dense = x.toarray() if newton else x
-            model = LogisticRegression(C=c, max_iter=500, fit_intercept=False, solver="newton-cholesky" if newton else "lbfgs").fit(dense, y)
-            return lambda x: model.decision_function(x.toarray() if newton else x)
+            if x.shape[1] > 200:
+                return LogisticRegression(C=c, max_iter=500, fit_intercept=False).fit(x, y).decision_function
+            # Few columns: standardised, the intercept apart, to the optimum.
+            model = make_pipeline(StandardScaler(), LogisticRegression(C=c, max_iter=500, solver="newton-cholesky"))
+            model.fit(x[:, :-1].toarray(), y)
+            return lambda x: model.decision_function(x[:, :-1].toarray())
 
         return self.chosen((1e-2, 1.0, 1e2, 1e4) if self.regression else (0.1, 1.0, 10.0, 100.0), fit)
 

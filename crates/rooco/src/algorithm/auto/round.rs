@@ -172,7 +172,7 @@ impl<H: Head> Staged<H> {
             None => self.centre.row(z.x, &mut place),
         };
         let sizes = Sizes::of(x.values());
-        let checked = self.check(z, sizes);
+        let checked = self.head.check_row(self.rows + 1, z, sizes.finite);
         let loss = if checked.is_ok() && z.weight != 0.0 { self.lines::<V>(Row { x, ..z }, sizes) } else { 0.0 };
         self.scratch.place = place;
         checked?;
@@ -487,25 +487,6 @@ impl<H: Head> Staged<H> {
             }
             self.weight_exponent = e;
         }
-    }
-
-    /// Errs on numbers that are not finite, or too large to square.
-    #[inline(always)]
-    fn check(&self, z: Row<'_>, sizes: Sizes) -> Result<()> {
-        let row = self.rows + 1;
-        let bad = |what: String, value| Err(Error::NonFinite { row, what, value });
-        if !sizes.finite {
-            let (i, v) = z.x.iter().find(|(_, v)| !v.is_finite()).unwrap_or((0, f64::NAN));
-            return bad(format!("feature {i}"), v);
-        }
-        if !z.y.is_finite() {
-            return bad("the target".into(), z.y);
-        }
-        if !z.weight.is_finite() {
-            return bad("the weight".into(), z.weight);
-        }
-        let size = (z.weight * z.y) * (z.weight * z.y) + z.weight * z.weight + z.y * z.y;
-        if size.is_finite() { self.head.check(z.y) } else { bad("the weighted square of the target".into(), size) }
     }
 
     /// w of feature i and an output of the played point, as a function of both.
