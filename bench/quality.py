@@ -139,7 +139,8 @@ def rooco(args, results, kinds):
     """Loss of every order, by set and kind, from the program `measure`."""
     for name in args.sets.split(","):
         for kind in kinds:
-            if f"{name}/{kind}/rooco" in results or (kind.startswith("nc") and (name in data.REGRESSION or name in data.MANY_CLASSES)):
+            no_classes = name in data.REGRESSION or name in data.MANY_CLASSES
+            if f"{name}/{kind}/rooco" in results or (kind.startswith("nc") and no_classes):
                 continue
             command = [str(args.measure), str(args.dir), name, kind, args.orders]
             out = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split("\t")
