@@ -41,9 +41,11 @@ python:
 	PATH=/usr/bin:/bin $(TARGET)/fresh/bin/pip install --quiet --disable-pip-version-check $(TARGET)/wheel/*.whl
 	cd $(TARGET)/fresh && PATH=/usr/bin:/bin bin/python $(CURDIR)/python/tests/smoke.py
 
-browser:  ## the lab's reports in headless Chromium; installs it if it is missing
+browser:  ## the reports of the lab and of fit in headless Chromium; installs it if it is missing
 	$(CARGO) test --quiet --workspace --test lab -- report_is_one_small_file every_statement_of_the_paper
-	crates/rooco-lab/tests/browser/run.sh $(TARGET)/browser $(TARGET)/tmp/report/report.html $(TARGET)/tmp/frontier/report.html $(TARGET)/tmp/paper/report.html
+	$(CARGO) test --quiet --package rooco-cli --test program -- report::
+	crates/rooco-lab/tests/browser/run.sh $(TARGET)/browser $(TARGET)/tmp/report/report.html $(TARGET)/tmp/frontier/report.html $(TARGET)/tmp/paper/report.html \
+	  $(TARGET)/tmp/fit-signed/report.html $(TARGET)/tmp/fit-numbers/report.html
 
 build:
 	$(CARGO) build --release --package rooco-cli

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import warnings
@@ -112,14 +113,19 @@ class _OnePass(BaseEstimator):
         o |= self._more_options(n_classes, y, weight)
         return o
 
-    def _missing(self) -> str:
-        if self.missing not in ("error", "zero", "mean", "debias"):
-            raise ValueError(f"missing must be 'error', 'zero', 'mean' or 'debias', got {self.missing!r}.")
+    def _missing(self, table: bool = False) -> str:
+        """What missing values mean; if nothing is said, an error in arrays and the columns' means in tables and files, as on the command line."""
+        if self.missing is None:
+            return "typical" if table else "error"
+        if self.missing not in ("error", "typical", "zero", "mean", "debias"):
+            raise ValueError(f"missing must be 'error', 'typical', 'zero', 'mean' or 'debias', got {self.missing!r}.")
+        if self.missing == "typical" and not table:
+            raise ValueError("missing='typical' is for tables and files; fill arrays in, or use 'mean' (of the column so far).")
         return self.missing
 
     def _rates(self, X: Any) -> dict[str, Any]:
         """missing='debias': the share of missing values of each column, given or counted."""
-        if self._missing() != "debias":
+        if self.missing != "debias":
             return {}
         if self.missing_rate is not None:
             return {"missing_rate": _by_column(self.missing_rate)}
@@ -161,7 +167,7 @@ class _OnePass(BaseEstimator):
         self.feature_names_in_ = np.array(names, dtype=object)
 
     def _read_options(self, **more: Any) -> dict[str, Any]:
-        return dict(intercept=bool(self.fit_intercept), missing=self._missing(), **more)
+        return dict(intercept=bool(self.fit_intercept), missing=self._missing(table=True), **more)
 
     def fit_stream(
         self,
@@ -171,16 +177,31 @@ class _OnePass(BaseEstimator):
         weight: str | None = None,
         drop: Iterable[str] = (),
         categorical: Iterable[str] = (),
+        numeric: Iterable[str] = (),
+        date: Iterable[str] = (),
+        text: Iterable[str] = (),
+        schema: str | os.PathLike[str] | None = None,
+        positive: str | None = None,
         progress: Progress | None = None,
     ) -> Any:
-        """Learn from a table that holds its target, batch by batch: any object with ``__arrow_c_stream__``.
+        """Learn from a table that holds its target, batch by batch: any object with ``__arrow_c_stream__``, or a polars LazyFrame.
 
-        Text columns become a feature a value, as on the command line. Only one batch is in memory at a time, if the object makes its
+        Columns get their roles as on the command line (codes, ids, dates, texts), unless they are named here or in a ``schema`` file of
+        ``rooco inspect --write``. Only one batch is in memory at a time, if the object makes its
         batches on demand.
         """
         read = self._read_options(
-            target=target, weight=weight, drop=list(drop), categorical=list(categorical), target_kind=self._target_kind()
+            target=target,
+            weight=weight,
+            drop=list(drop),
+            categorical=list(categorical),
+            numeric=list(numeric),
+            date=list(date),
+            text=list(text),
+            schema=None if schema is None else os.fspath(schema),
+            target_kind=self._target_kind() if positive is None else {"positive": positive},
         )
+        table = _inputs.collected(table)
         if self._needs_horizon():
             n = getattr(table, "num_rows", None)
             if n is None and hasattr(table, "__len__"):
@@ -200,8 +221,9 @@ class _OnePass(BaseEstimator):
         assert run.learner is not None
         run.learner.run(rows, progress)
         run.model
-        # Its columns are known by name; partial_fit takes rows by place.
-        run.learner = None
+        if self._has_horizon():
+            # Its T rows are over: it cannot go on.
+            run.learner = None
         self._run = run
         self._table_names()
         self._set_classes()
@@ -214,25 +236,41 @@ class _OnePass(BaseEstimator):
         weight: str | None = None,
         drop: Iterable[str] = (),
         categorical: Iterable[str] = (),
+        numeric: Iterable[str] = (),
+        date: Iterable[str] = (),
+        text: Iterable[str] = (),
+        schema: str | os.PathLike[str] | None = None,
+        classes: Iterable[str] | None = None,
+        positive: str | None = None,
         format: str | None = None,
         header: bool | None = None,
         skip_bad_rows: int | None = None,
         progress: Progress | None = None,
     ) -> Any:
-        """Learn from files that ``rooco fit`` reads: CSV, TSV, libsvm, Vowpal Wabbit text, Parquet, Arrow; plain, gzip or zstd.
+        """Learn from files that ``rooco fit`` reads: CSV, TSV, JSON lines, libsvm, Vowpal Wabbit text, Parquet, Arrow; plain, gzip or zstd.
 
         ``path`` is a name, a pattern such as ``part-*.csv.gz``, or several. ``progress(rows, bytes, total_bytes, loss)`` is called every
         few thousand rows; with tqdm: ``bar = tqdm(unit="B"); progress=lambda rows, done, total, loss: bar.update(done - bar.n)``.
+        Columns get their roles as on the command line, unless they are named here or in a ``schema`` file of ``rooco inspect --write``.
         """
+        kind: Any = self._target_kind()
+        if classes is not None:
+            kind = {"named": [str(c) for c in classes]}
+        elif positive is not None:
+            kind = {"positive": positive}
         read = self._read_options(
             target=target,
             weight=weight,
             drop=list(drop),
             categorical=list(categorical),
+            numeric=list(numeric),
+            date=list(date),
+            text=list(text),
+            schema=None if schema is None else os.fspath(schema),
             format=format,
             header=header,
             skip_bad_rows=skip_bad_rows,
-            target_kind=self._target_kind(),
+            target_kind=kind,
         )
         options = self._options(0, self.horizon) | self._rates(None)
         self._fit_rows_of_table(Rows.files(_paths(path), json.dumps(read)), options, progress)
@@ -353,13 +391,38 @@ class _OnePass(BaseEstimator):
             return weights[1:].T.copy(), weights[0] + offset
         return weights.T.copy(), offset
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file that ``rooco predict``, ``eval`` and ``show`` read."""
-        self.model_.save(path)
+    def save(self, path: str | os.PathLike[str], *, with_state: bool = False) -> None:
+        """Write the model file that ``rooco predict``, ``eval`` and ``show`` read.
 
-    def _adopt(self, model: Model) -> Any:
-        """Takes over a model that was made elsewhere."""
-        self._run = _Run(None, "{}", model)
+        With ``with_state`` it carries the learner's state, and ``rooco.load(path).partial_fit`` or ``rooco fit --from`` can go on from it.
+        """
+        model = self.model_
+        if not with_state:
+            model.save(path)
+            return
+        _go_on(self._run).save_model(path)
+
+    def partial_fit_file(self, path: Any, *, format: str | None = None, skip_bad_rows: int | None = None, progress: Progress | None = None) -> Any:
+        """Go on with the rows of files that have the columns of the model: the numbers of one run over all of them.
+
+        For a model of ``fit_file`` or ``fit_stream``, or one from a file that carries its state (``rooco.load``).
+        """
+        check_is_fitted(self)
+        read = dict(format=format, skip_bad_rows=skip_bad_rows)
+        _go_on(self._run).run(Rows.files(_paths(path), json.dumps(read)), progress)
+        return self
+
+    def partial_fit_stream(self, table: Any, *, progress: Progress | None = None) -> Any:
+        """The same for a table that holds its target."""
+        check_is_fitted(self)
+        _go_on(self._run).run(_inputs.table_rows(table, {}), progress)
+        return self
+
+    def _adopt(self, model: Model, state: tuple[Learner, str] | None = None) -> Any:
+        """Takes over a model that was made elsewhere, and the learner that it came from if its file has it."""
+        self._run = _Run(None, "{}", model) if state is None else _Run(state[0], state[1], model)
+        if state is not None:
+            self._run._rows = state[0].rows
         names = model.names()[int(model.intercept) :]
         self.n_features_in_ = len(names)
         if model.has_columns:
@@ -369,13 +432,42 @@ class _OnePass(BaseEstimator):
         self._set_classes()
         return self
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows of a fitted estimator: what it was learned from, how good it is, what is promised, the largest weights."""
+        if not self.__sklearn_is_fitted__():
+            return f"<pre>{html.escape(repr(self))}</pre>"
+        report = self.report_
+        facts = {
+            "learned from": f"{report['rows']:,} rows",
+            "loss": report["loss_name"],
+            "progressive loss": f"{self.progressive_loss_:.4g}" + (f" (best constant: {report['baseline']:.4g})" if report["baseline"] else ""),
+        }
+        if report["holdout"]:
+            kept = ("loss", "accuracy", "auc", "rmse", "r2")
+            facts["held-out rows"] = ", ".join(f"{k} {v:.4g}" for k, v in report["holdout"].items() if k in kept and v is not None)
+        facts["promised"] = self.guarantee_
+        rows = "".join(f"<tr><th style='text-align:left'>{html.escape(k)}</th><td style='text-align:left'>{html.escape(v)}</td></tr>" for k, v in facts.items())
+        try:
+            names, weights = self.coef_names_, np.abs(self._linear()[0]).max(axis=0)
+        except AttributeError:
+            # Curves and pairs have no coefficients.
+            return f"<div><b>{type(self).__name__}</b><table>{rows}</table></div>"
+        top = np.argsort(-weights)[:10]
+        most = weights[top[0]] if len(top) and weights[top[0]] > 0 else 1.0
+        bars = "".join(
+            f"<tr><td style='text-align:left'>{html.escape(names[i])}</td><td>{weights[i]:.4g}</td><td style='text-align:left'>"
+            f"<div style='background:#2f81d8;height:.7em;width:{120 * weights[i] / most:.0f}px'></div></td></tr>"
+            for i in top
+        )
+        return f"<div><b>{type(self).__name__}</b><table>{rows}</table><table><tr><th>feature</th><th>|weight|</th><th></th></tr>{bars}</table></div>"
+
     def _rows_to_score(self, X: Any) -> Rows:
         check_is_fitted(self)
         model = self._run.model
         if _inputs.is_table(X) or model.has_categories:
             if not model.has_columns:
                 raise ValueError("The model was learned from a matrix without column names; give it an array, not a table.")
-            return _inputs.table_rows(X, dict(labels="optional"))
+            return _inputs.table_rows(X, dict(labels="optional", roles="typed"))
         X = _inputs.check_x(self, X, reset=False)
         return _inputs.array_rows(self, X, intercept=model.intercept, missing=model.missing)
 
@@ -440,8 +532,8 @@ def _check_partial(estimator: _OnePass) -> None:
 def _go_on(run: _Run) -> Learner:
     if run.learner is None:
         raise ValueError(
-            "This model cannot be learned further: it came from a file, from a table, or from an algorithm whose T rows are over. Start a "
-            "new one, or use partial_fit from the first row."
+            "This model cannot be learned further: it came from a file without state (save it with_state=True, or by rooco fit --with-state), or from "
+            "an algorithm whose T rows are over. Start a new one, or use partial_fit from the first row."
         )
     return run.learner
 

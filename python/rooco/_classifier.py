@@ -55,7 +55,7 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         label_noise: Any = None,
         positive_unlabeled: Any = None,
         feature_noise: Any = None,
-        missing: str = "error",
+        missing: str | None = None,
         missing_rate: Any = None,
         lambda_: float | None = None,
         beta: float | None = None,
@@ -165,7 +165,7 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         names = _inputs.class_names(classes)
         if _inputs.is_table(X):
             read = self._read_options(
-                labels="elsewhere", numbers_only=True, target_kind={"named": names}, weight=None if weight is None else "weight"
+                labels="elsewhere", roles="typed", target_kind={"named": names}, weight=None if weight is None else "weight"
             )
             return _inputs.table_rows(X, read, y, weight)
         return _inputs.array_rows(

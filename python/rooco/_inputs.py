@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from typing import Any
 
@@ -17,11 +18,28 @@ TEXT = (
 
 
 def is_table(X: Any) -> bool:
-    """True for objects with an Arrow stream that are not pandas frames: polars, pyarrow, duckdb.
+    """True for objects with an Arrow stream (polars, pyarrow, duckdb), and for pandas frames with columns that are no numbers.
 
-    pandas keeps its columns as numpy arrays already, and scikit-learn knows how to take them.
+    pandas keeps numbers as numpy arrays already, and scikit-learn knows how to take them. Text, categories and dates of a frame need pyarrow.
     """
-    return hasattr(X, "__arrow_c_stream__") and not type(X).__module__.startswith("pandas")
+    if is_lazy(X):
+        return True
+    if not hasattr(X, "__arrow_c_stream__"):
+        return False
+    if not type(X).__module__.startswith("pandas"):
+        return True
+    numbers = all(getattr(dtype, "kind", "O") in "biuf" for dtype in getattr(X, "dtypes", []))
+    return not numbers and importlib.util.find_spec("pyarrow") is not None
+
+
+def is_lazy(X: Any) -> bool:
+    """A polars LazyFrame: a query that has not run yet."""
+    return type(X).__name__ == "LazyFrame" and type(X).__module__.startswith("polars")
+
+
+def collected(X: Any) -> Any:
+    """The table of a LazyFrame; everything else as it is."""
+    return X.collect() if is_lazy(X) else X
 
 
 def check_x(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, **options: Any) -> Any:
@@ -69,7 +87,8 @@ def array_rows(
 
 
 def table_rows(table: Any, options: dict[str, Any], y: Any = None, weight: Any = None) -> Rows:
-    """Rows of anything with ``__arrow_c_stream__``."""
+    """Rows of anything with ``__arrow_c_stream__``, or of a polars LazyFrame."""
+    table = collected(table)
     if not hasattr(table, "__arrow_c_stream__"):
         raise TypeError(
             f"A table is needed: an object with __arrow_c_stream__ (polars, pyarrow, pandas, duckdb), not {type(table).__name__}."

@@ -17,7 +17,8 @@ class OnePassRegressor(RegressorMixin, _OnePass):
 
     Parameters
     ----------
-    loss : ``'squared'`` (default) or ``'huber[:delta]'``
+    loss : ``'squared'`` (default), ``'huber[:delta]'``, ``'quantile[:tau[:gamma]]'``, ``'poisson'``, ``'gamma'`` or ``'tweedie[:power]'`` (these three predict
+        means: e to the score)
     algorithm : ``'auto'`` has nothing to tune and needs no number of rows. Algorithms with a proof run by name (``'provable'``,
         ``'reservoir-sgd'``, ``'algorithm-2-prime'``, …: docs/choosing.md); they need ``horizon`` in ``partial_fit``.
     features : what the model is linear in. ``'linear'``: the columns as they are. ``'shapes'``: a curve for every numeric column. ``'pairs'``: curves and
@@ -28,7 +29,8 @@ class OnePassRegressor(RegressorMixin, _OnePass):
     domain : the set that the weights are kept in: ``'ball:R'``, ``'box:LO,HI'``, ``'simplex'``, ``'l1:R'``.
     horizon : T, the number of rows; ``fit`` counts them.
     feature_noise : variances of the measurement noise, an array or a dict by column (errors in variables, squared loss).
-    missing : what NaN means: ``'error'``, ``'zero'``, ``'mean'`` of the column so far, ``'debias'`` (values missing at random, squared loss).
+    missing : what NaN means: ``'error'`` (the default for arrays), ``'typical'`` (the mean in the first rows; the default for tables and files), ``'zero'``,
+         ``'mean'`` of the column so far, ``'debias'`` (values missing at random, squared loss).
     missing_rate : for ``'debias'``; ``fit`` counts it for arrays.
     lambda_, beta, L, G, n0 : constants of the algorithms; read off the first rows if not given (``constants_`` says which).
     reservoir : where past rows wait: ``'memory'``, ``'disk:DIR'``, ``'sample:M'``.
@@ -69,7 +71,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         horizon: int | None = None,
         fit_intercept: bool = True,
         feature_noise: Any = None,
-        missing: str = "error",
+        missing: str | None = None,
         missing_rate: Any = None,
         lambda_: float | None = None,
         beta: float | None = None,
@@ -117,7 +119,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         if _inputs.is_table(X):
             y = np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64)
             weight = _weights(sample_weight, y.reshape(-1, 1), True)
-            read = self._read_options(labels="elsewhere", numbers_only=True, target_kind="number", weight=None if weight is None else "weight")
+            read = self._read_options(labels="elsewhere", roles="typed", target_kind="number", weight=None if weight is None else "weight")
             rows = _inputs.table_rows(X, read, y, weight)
             self._fit_rows(rows, self._options(0, self.horizon, y, weight) | self._rates(X))
             self._table_names()
@@ -142,7 +144,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         if table:
             y = np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64)
             weight = _weights(sample_weight, y.reshape(-1, 1), False)
-            read = self._read_options(labels="elsewhere", numbers_only=True, target_kind="number", weight=None if weight is None else "weight")
+            read = self._read_options(labels="elsewhere", roles="typed", target_kind="number", weight=None if weight is None else "weight")
             rows = _inputs.table_rows(X, read, y, weight)
         else:
             X, y = _inputs.check_x(self, X, y, reset=first, y_numeric=True)
@@ -161,11 +163,11 @@ class OnePassRegressor(RegressorMixin, _OnePass):
 
     def predict(self, X: Any) -> np.ndarray:
         """Predictions for arrays, sparse matrices and tables."""
-        return self._scores(X)[:, 0]
+        return self._scores(X, probabilities=True)[:, 0]
 
     def predict_file(self, path: Any) -> np.ndarray:
         """Predictions for the rows of files."""
-        return self._file_scores(path)[:, 0]
+        return self._file_scores(path, probabilities=True)[:, 0]
 
     @property
     def coef_(self) -> np.ndarray:

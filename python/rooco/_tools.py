@@ -17,7 +17,7 @@ from rooco._rooco import Rows
 
 def _rows(X: Any, y: Any, sample_weight: Any, target: str | None, weight: str | None, missing: str, loss: str | None) -> Rows:
     """Rows of an array with y, of a table or files that hold their target."""
-    kind = {None: "guess", "squared": "number", "huber": "number", "softmax": "classes"}.get(loss and loss.split(":")[0], "two")
+    kind = {None: "guess", "squared": "number", "huber": "number", "quantile": "number", "poisson": "number", "gamma": "number", "tweedie": "number", "softmax": "classes"}.get(loss and loss.split(":")[0], "two")
     read = dict(target=target, weight=weight, missing=missing, target_kind=kind)
     if isinstance(X, (str, os.PathLike)) or (isinstance(X, (list, tuple)) and X and isinstance(X[0], (str, os.PathLike))):
         return Rows.files(_paths(X), json.dumps(read))

@@ -1,6 +1,6 @@
 //! A run that Python sessions: `fit` and `partial_fit`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rooco::{Features, Row};
 use rooco_data::stream::{Missing, Schema, Stream};
-use rooco_pass::fit::{Checkpoint, Session};
+use rooco_pass::fit::{Checkpoint, CheckpointAbout, Session};
 use rooco_pass::model::file;
 use serde_json::json;
 
@@ -154,6 +154,51 @@ impl Learner {
         let checkpoint = session.checkpoint(&self.schema).map_err(raised)?;
         let bytes = file::checkpoint_bytes(&(&checkpoint.about, &self.schema), &checkpoint.state).map_err(raised)?;
         Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Writes a model file that carries this state, so that learning can go on from it; returns the bytes that the state takes.
+    fn save_model(&mut self, path: PathBuf) -> PyResult<usize> {
+        let Some(session) = inside(&mut self.session) else {
+            return Err(value_error("there is nothing to save before the first row"));
+        };
+        let checkpoint = session.checkpoint(&self.schema).map_err(raised)?;
+        let model = session.fitted(&self.schema).map_err(raised)?.model;
+        file::save_model_with_state(&path, &model, &checkpoint.about, &checkpoint.state).map_err(raised)
+    }
+
+    /// The learner of a model file that carries its state, and its options as JSON; nothing for a file without.
+    #[staticmethod]
+    fn of_model(path: PathBuf) -> PyResult<Option<(Self, String)>> {
+        let model = file::load_model(&path).map_err(raised)?;
+        let Some((about, state)) = file::load_state::<CheckpointAbout>(&path).map_err(raised)? else { return Ok(None) };
+        let options = about.options_of(&model.about).map_err(raised)?;
+        if options.algorithm.needs.horizon {
+            return Ok(None);
+        }
+        let base = model.about.loss.base;
+        let loss = if base.outputs() > 1 { "softmax".to_owned() } else { base.to_string() };
+        let value = |c: Option<rooco::guarantee::Constant>| c.map(|c| c.value);
+        let (s, mut text) = (&options.settings, serde_json::Map::new());
+        text.insert("loss".into(), loss.into());
+        text.insert("l2".into(), options.l2.into());
+        text.insert("domain".into(), options.domain.clone().into());
+        text.insert("algorithm".into(), options.algorithm.name.into());
+        text.insert("seed".into(), s.seed.into());
+        text.insert("holdout".into(), options.holdout.into());
+        text.insert("features".into(), options.features.name().into());
+        text.insert("order_test".into(), options.order_test.into());
+        for (name, constant) in [("beta", s.beta), ("lambda", s.lambda), ("l", s.l), ("gradient_bound", s.g)] {
+            if let Some(v) = value(constant) {
+                text.insert(name.into(), v.into());
+            }
+        }
+        let text = serde_json::Value::Object(text).to_string();
+        let mut learner = Learner::new(&text)?;
+        learner.schema = model.about.schema;
+        let session = Session::resume(options, &learner.schema, &Checkpoint { about, state }).map_err(raised)?;
+        learner.session = Mutex::new(Some(session));
+        learner.classes = learner.schema.target.classes().iter().map(|c| c.parse().unwrap_or(f64::NAN)).collect();
+        Ok(Some((learner, text)))
     }
 
     /// Goes on from what `save` gave, with the same options.

@@ -3,7 +3,7 @@
 use numpy::ndarray::ArrayView2;
 use rooco::{Error, Features, Result, Row};
 use rooco_data::stream::memory::Value;
-use rooco_data::stream::{Missing, Position, Role, Schema, Stream};
+use rooco_data::stream::{Column, Missing, Position, Role, Schema, Stream};
 
 /// A matrix, its targets and its weights. Without an intercept a C-ordered float64 row is lent in place; otherwise it passes through one
 /// buffer of a row.
@@ -33,7 +33,9 @@ impl<'a, V: Value> Matrix<'a, V> {
 fn repair(row: usize, x: &mut [f64], first: usize, schema: &mut Schema) -> Result<()> {
     let policy = schema.missing;
     for (k, v) in x[first..].iter_mut().enumerate() {
-        let column = &mut schema.columns[k];
+        // By its coordinate: a model from a file has its target among the columns.
+        let own = |c: &&mut Column| matches!(c.role, Role::Numeric { coordinate, .. } if coordinate as usize == first + k);
+        let Some(column) = schema.columns.iter_mut().find(own) else { continue };
         let Role::Numeric { stats, .. } = &mut column.role else { continue };
         if v.is_finite() {
             if policy == Missing::Mean {
@@ -41,7 +43,7 @@ fn repair(row: usize, x: &mut [f64], first: usize, schema: &mut Schema) -> Resul
                 stats.mean += (*v - stats.mean) / stats.count as f64;
             }
         } else if v.is_nan() && policy != Missing::Error {
-            *v = if policy == Missing::Mean { stats.mean } else { 0.0 };
+            *v = if matches!(policy, Missing::Mean | Missing::Typical) { stats.mean } else { 0.0 };
             stats.missing += 1;
         } else {
             let (what, out) = match v.is_nan() {

@@ -148,7 +148,12 @@ impl Model {
     /// True if some of its columns are categories: then only tables and files can be predicted.
     #[getter]
     fn has_categories(&self) -> bool {
-        self.model.about.schema.columns.iter().any(|c| matches!(c.role, Role::Categorical { .. }))
+        self.model
+            .about
+            .schema
+            .columns
+            .iter()
+            .any(|c| matches!(c.role, Role::Categorical { .. } | Role::Words { .. } | Role::Date { .. }))
     }
 
     /// True if a score is a log-odds.

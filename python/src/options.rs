@@ -9,7 +9,7 @@ use rooco::guarantee::Constant;
 use rooco::loss::Correction;
 use rooco::replay::Keep;
 use rooco::{Error, Result};
-use rooco_data::stream::{self, BadRows, Format, Labels, Missing, Schema, TargetKind};
+use rooco_data::stream::{self, BadRows, Format, Labels, Missing, Roles, Schema, SchemaFile, TargetKind};
 use rooco_pass::fit;
 use serde::Deserialize;
 
@@ -186,6 +186,12 @@ pub struct ReadOptions {
     weight: Option<String>,
     drop: Vec<String>,
     categorical: Vec<String>,
+    numeric: Vec<String>,
+    date: Vec<String>,
+    text: Vec<String>,
+    /// A schema file; what is said beside it goes before it.
+    schema: Option<PathBuf>,
+    roles: Who,
     missing: Missing,
     intercept: bool,
     header: Option<bool>,
@@ -204,6 +210,15 @@ enum Kind {
     Two,
     Classes,
     Named(Vec<String>),
+    Positive(String),
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Who {
+    #[default]
+    Guess,
+    Typed,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -224,6 +239,11 @@ impl Default for ReadOptions {
             weight: None,
             drop: Vec::new(),
             categorical: Vec::new(),
+            numeric: Vec::new(),
+            date: Vec::new(),
+            text: Vec::new(),
+            schema: None,
+            roles: Who::Guess,
             missing: Missing::Error,
             intercept: true,
             header: None,
@@ -243,14 +263,23 @@ impl ReadOptions {
             Kind::Two => TargetKind::TwoClasses,
             Kind::Classes => TargetKind::Classes,
             Kind::Named(names) => TargetKind::Named(names.clone()),
+            Kind::Positive(name) => TargetKind::Positive(name.clone()),
         };
-        Ok(stream::ReadOptions {
+        let text = self.text.iter().map(|t| words_of(t)).collect::<Result<_>>()?;
+        let mut options = stream::ReadOptions {
             format: self.format.as_deref().map(str::parse::<Format>).transpose()?,
             target: self.target.clone(),
             target_kind,
             weight: self.weight.clone(),
             drop: self.drop.clone(),
             categorical: self.categorical.clone(),
+            numeric: self.numeric.clone(),
+            dates: self.date.clone(),
+            text,
+            roles: match self.roles {
+                Who::Guess => Roles::Guess,
+                Who::Typed => Roles::Typed,
+            },
             missing: schema.map_or(self.missing, |s| s.missing),
             intercept: schema.map_or(self.intercept, |s| s.intercept),
             header: self.header,
@@ -261,7 +290,24 @@ impl ReadOptions {
                 Where::Elsewhere => Labels::Elsewhere,
             },
             schema: schema.cloned(),
+            // Rows to learn from may bring new categories; rows to predict may not.
+            grow: !matches!(self.labels, Where::Optional),
             ..Default::default()
-        })
+        };
+        if let Some(path) = &self.schema {
+            SchemaFile::read(path)?.apply(&mut options);
+        }
+        Ok(options)
+    }
+}
+
+/// `note` or `note:2`, the longest run of words that is a feature.
+fn words_of(text: &str) -> Result<(String, usize)> {
+    match text.rsplit_once(':').map(|(name, run)| (name, run.parse())) {
+        None => Ok((text.to_owned(), 1)),
+        Some((name, Ok(run @ 1..=5))) => Ok((name.to_owned(), run)),
+        Some(_) => {
+            Err(Error::Option(format!("text={text:?}: write the name of a column, or name:2 for words and pairs of words")))
+        }
     }
 }

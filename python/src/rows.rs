@@ -47,15 +47,14 @@ impl Rows {
     ) -> PyResult<Self> {
         let mut listed: Vec<String> = if intercept { vec![INTERCEPT.into()] } else { Vec::new() };
         let first = listed.len() as u32;
-        let numeric = |(k, name): (usize, &String)| Column {
-            name: name.clone(),
-            role: Role::Numeric { coordinate: first + k as u32, stats: Default::default() },
+        let numeric = |(k, name): (usize, &String)| {
+            Column::new(name, Role::Numeric { coordinate: first + k as u32, stats: Default::default() })
         };
         let mut columns: Vec<Column> = names.iter().enumerate().map(numeric).collect();
         listed.extend(names);
-        columns.push(Column { name: "y".into(), role: Role::Target });
+        columns.push(Column::new("y", Role::Target));
         if weight.is_some() {
-            columns.push(Column { name: "weight".into(), role: Role::Weight });
+            columns.push(Column::new("weight", Role::Weight));
         }
         let missing: Missing = options::parse(&format!("{missing:?}"))?;
         let schema = Schema { intercept, names: Names::Listed(listed), columns, header: true, target: target(classes), missing };
@@ -164,7 +163,7 @@ impl Rows {
     }
 
     fn numbers_only(&self, schema: &Schema) -> Result<()> {
-        let text = schema.columns.iter().find(|c| matches!(c.role, Role::Categorical { .. }));
+        let text = schema.columns.iter().find(|c| matches!(c.role, Role::Categorical { .. } | Role::Date { .. }));
         match text.filter(|_| self.read.numbers_only) {
             None => Ok(()),
             Some(column) => Err(Error::Data(format!(

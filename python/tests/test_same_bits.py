@@ -21,14 +21,14 @@ def frame(x, y, weight=None):
 
 
 def by_command(program, folder, table, *options, name="data.csv"):
-    """The bytes of the model file that `rooco fit` writes."""
+    """The bytes of the model file that `rooco fit` writes. Missing values are an error, as they are in arrays."""
     path, model = folder / name, folder / "model.safetensors"
     if name.endswith(".parquet"):
         pq.write_table(pa.Table.from_pandas(table, preserve_index=False), path)
     else:
         table.to_csv(path, index=False)
     weight = ["--weight", "weight"] if "weight" in table else []
-    program("fit", path, "--target", "y", *weight, "--model", model, "--quiet", *options)
+    program("fit", path, "--target", "y", *weight, "--model", model, "--missing", "error", "--quiet", *options)
     return model.read_bytes()
 
 
@@ -126,11 +126,11 @@ def test_tables(program, tmp_path, regression, labels):
         "duckdb": duckdb.from_df(table),
     }
     for name, whole in tables.items():
-        model = OnePassClassifier().fit_stream(whole, target="y", weight="weight")
+        model = OnePassClassifier(missing="error").fit_stream(whole, target="y", weight="weight")
         assert model.model_.to_bytes() == expected, name
         assert list(model.classes_) == [0, 1]
     for name, part in [("pandas", features), ("polars", pl.from_pandas(features)), ("pyarrow", pa.Table.from_pandas(features))]:
-        model = OnePassClassifier().fit(part, labels, weight)
+        model = OnePassClassifier(missing="error").fit(part, labels, weight)
         assert model.model_.to_bytes() == expected, name
         assert list(model.feature_names_in_) == NAMES, name
         assert np.array_equal(model.predict_proba(part), model.predict_proba(features)), name
@@ -141,7 +141,7 @@ def test_categories_of_a_table(program, tmp_path, regression, labels):
     colours = np.array(["red", "green", "blue"])[np.arange(len(x)) % 3]
     table = pd.DataFrame(x, columns=NAMES).assign(colour=colours, y=labels)
     expected = by_command(program, tmp_path, table)
-    model = OnePassClassifier().fit_stream(pl.from_pandas(table), target="y")
+    model = OnePassClassifier(missing="error").fit_stream(pl.from_pandas(table), target="y")
     assert model.model_.to_bytes() == expected
     assert model.coef_names_ == NAMES + ["colour=red", "colour=green", "colour=blue"]
     assert np.array_equal(model.predict(pl.from_pandas(table)), model.predict(table))
@@ -152,7 +152,7 @@ def test_files(program, tmp_path, regression, labels, name):
     x, _, weight = regression
     expected = by_command(program, tmp_path, frame(x, labels, weight), name=name)
     seen = []
-    model = OnePassClassifier().fit_file(
+    model = OnePassClassifier(missing="error").fit_file(
         tmp_path / name, target="y", weight="weight", progress=lambda rows, done, total, loss: seen.append((rows, done, total, loss))
     )
     assert model.model_.to_bytes() == expected

@@ -19,6 +19,8 @@ struct Arguments {
 enum Command {
     /// Learn a model in one pass over files.
     Fit(Box<command::fit::Arguments>),
+    /// Look at a table: what its columns hold, what they would be used as and why, its classes and weights.
+    Inspect(command::inspect::Arguments),
     /// Predict with a model: one line a row.
     Predict(command::predict::Arguments),
     /// Measure a model on data with known targets.
@@ -45,6 +47,7 @@ fn main() -> std::process::ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
         Command::Fit(a) => command::fit::run(*a),
+        Command::Inspect(a) => command::inspect::run(a),
         Command::Predict(a) => command::predict::run(a),
         Command::Eval(a) => command::eval::run(a),
         Command::Audit(a) => command::audit::run(*a),

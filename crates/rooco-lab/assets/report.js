@@ -95,14 +95,14 @@ function lines(c, showBounds) {
 }
 function dots(c) {
   const keys = c.series.map(s => s.key);
-  const values = c.series.map(s => ({ k: s.key, v: s.y[0], lo: s.low?.[0], hi: s.high?.[0], ys: s.low ? withError(s.y[0], (s.high[0] - s.low[0]) / 4) : short(s.y[0]) })).filter(v => v.v > 0);
+  const values = c.series.map(s => ({ k: s.key, v: s.y[0], lo: s.low?.[0], hi: s.high?.[0], ys: s.low ? withError(s.y[0], (s.high[0] - s.low[0]) / 4) : short(s.y[0]) })).filter(v => c.x.scale === "linear" || v.v > 0);
   const xAxis = axis(c.x, values.map(v => v.v), "x");
-  const x = field => ({ field, type: "quantitative", ...xAxis }), floor = xAxis.scale.domain[0];
+  const x = field => ({ field, type: "quantitative", ...xAxis }), floor = xAxis.scale.domain?.[0] ?? -1e300;
   const y = { field: "k", type: "nominal", sort: keys, axis: { title: null, labelLimit: 220, grid: true } };
   const color = { field: "k", type: "nominal", scale: { domain: keys, range: palette(keys) }, legend: null };
   const tooltip = [{ field: "k", title: c.legend }, { field: "ys", title: c.x.title }];
   return { width: "container", height: 20 * values.length, autosize: { type: "fit-x", contains: "padding" }, data: { values }, layer: [
-    { transform: [{ calculate: `max(datum.lo, ${floor})`, as: "low" }], mark: { type: "rule", strokeWidth: 2, clip: true }, encoding: { x: x("low"), x2: { field: "hi" }, y, color } },
+    ...(!c.series.some(s => s.low) ? [] : [{ transform: [{ calculate: `max(datum.lo, ${floor})`, as: "low" }], mark: { type: "rule", strokeWidth: 2, clip: true }, encoding: { x: x("low"), x2: { field: "hi" }, y, color } }]),
     { mark: { type: "point", filled: true, size: 80 }, encoding: { x: x("v"), y, color: { ...color }, tooltip } }] };
 }
 function chart(parent, c) {
@@ -154,6 +154,15 @@ function meter(parent, ratio) {
 
 document.getElementById("about").textContent = data.about;
 document.getElementById("facts").textContent = `Seed ${data.seed}, rooco ${data.version}. Every number can be had again from the seed on any machine.`;
+
+// Sections that come as they are: notes, charts, tables of text.
+for (const part of data.sections ?? []) {
+  section(part.title, "part-" + nav.children.length);
+  part.notes.forEach(n => add(main, "p", n, "note"));
+  const drawn = data.charts.filter(c => c.section === part.title);
+  if (drawn.length) { const box = add(main, "div", undefined, "charts"); drawn.forEach(c => chart(box, c)); }
+  for (const t of part.tables) table(main, t.heads.map((h, k) => ({ title: h, key: "c" + k, text: t.text[k], wrap: t.text[k] })), t.rows.map(r => Object.fromEntries(r.map((v, k) => ["c" + k, v]))));
+}
 
 // The statements of the paper.
 if (data.checks.length) {
@@ -230,6 +239,7 @@ function setTheme(dark) {
 }
 button.addEventListener("click", () => setTheme(document.documentElement.dataset.theme !== "dark"));
 setTheme(window.matchMedia && matchMedia("(prefers-color-scheme: dark)").matches);
+if (data.sections?.length) document.getElementById("bounds-label").lastChild.textContent = " dashed lines";
 document.getElementById("bounds-label").hidden = !data.charts.some(c => c.series.some(s => s.bound !== undefined));
 bounds.addEventListener("change", drawAll);
 drawAll();

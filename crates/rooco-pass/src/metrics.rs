@@ -1,7 +1,7 @@
 //! How good predictions are: loss, accuracy, AUC, RMSE, R², weighted by the rows' weights, whatever their sign.
 
 use rooco::Result;
-use rooco::loss::{Prediction, class_of};
+use rooco::loss::{Base, Prediction, class_of};
 use rooco::state::State;
 
 /// The figures. Those that do not apply are `None`; all are weighted means.
@@ -35,6 +35,8 @@ pub struct Metrics {
     loss: f64,
     right: f64,
     squared_error: f64,
+    /// Scores are logarithms of what is predicted.
+    log_mean: bool,
     /// Sums of weight·(y - y₀) and weight·(y - y₀)², y₀ the first target: shifted, so that large targets lose no digits.
     y_shift: f64,
     y_sum: f64,
@@ -43,10 +45,16 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Nothing yet.
+    /// Nothing yet, for the scores of a loss.
+    pub fn of(base: &Base) -> Self {
+        Metrics { log_mean: base.is_log_mean(), ..Self::new(base.kind()) }
+    }
+
+    /// Nothing yet, for scores that are predictions or margins.
     pub fn new(kind: Prediction) -> Self {
         Metrics {
             kind,
+            log_mean: false,
             rows: 0,
             weight: 0.0,
             loss: 0.0,
@@ -74,7 +82,8 @@ impl Metrics {
         self.loss += loss;
         match self.kind {
             Prediction::Number => {
-                let (e, v) = (scores[0] - y, y - self.y_shift);
+                let predicted = if self.log_mean { scores[0].exp() } else { scores[0] };
+                let (e, v) = (predicted - y, y - self.y_shift);
                 self.squared_error += weight * e * e;
                 self.y_sum += weight * v;
                 self.y_squares += weight * v * v;

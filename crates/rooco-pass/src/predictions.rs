@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use rooco::loss::{Base, Prediction};
+use rooco_data::table_out::{OutCell, OutColumn};
 
 use crate::metrics::best_class;
 
@@ -30,6 +31,40 @@ impl Renderer {
     /// For a loss and the names of its classes.
     pub fn new(base: Base, classes: Vec<String>, show: Show) -> Self {
         Renderer { base, classes, show }
+    }
+
+    /// The columns of a table of predictions, with the names of the classes.
+    pub fn columns(&self) -> Vec<OutColumn> {
+        let number = |name: String| OutColumn { name, is_number: true };
+        let class = || OutColumn { name: "prediction".into(), is_number: false };
+        let each = |prefix: &str| self.classes.iter().map(|c| number(format!("{prefix}_{c}"))).collect::<Vec<_>>();
+        match (self.show, self.base.kind()) {
+            (Show::Scores, Prediction::Classes) => each("score"),
+            (Show::Scores, _) => vec![number("score".into())],
+            (_, Prediction::Number) => vec![number("prediction".into())],
+            (Show::Prediction, Prediction::TwoClasses) if !self.base.has_probabilities() => vec![class(), number("score".into())],
+            (_, Prediction::TwoClasses | Prediction::Classes) => [vec![class()], each("p")].concat(),
+        }
+    }
+
+    /// The cells of a row with these scores, one for each of [`columns`](Self::columns).
+    pub fn cells(&self, scores: &[f64]) -> Vec<OutCell> {
+        let text = |k: usize| OutCell::Text(self.classes.get(k).cloned().unwrap_or_default());
+        let numbers = |values: &[f64]| values.iter().map(|v| OutCell::Number(*v)).collect::<Vec<_>>();
+        let mut predicted = scores.to_vec();
+        self.base.predictions(&mut predicted);
+        match (self.show, self.base.kind()) {
+            (Show::Scores, _) => numbers(scores),
+            (_, Prediction::Number) => numbers(&predicted),
+            (_, Prediction::Classes) => [vec![text(best_class(scores))], numbers(&predicted)].concat(),
+            (Show::Prediction, Prediction::TwoClasses) if !self.base.has_probabilities() => {
+                vec![text((scores[0] > 0.0) as usize), OutCell::Number(scores[0])]
+            }
+            (_, Prediction::TwoClasses) => {
+                let p = 1.0 / (1.0 + (-scores[0]).exp());
+                vec![text((p > 0.5) as usize), OutCell::Number(1.0 - p), OutCell::Number(p)]
+            }
+        }
     }
 
     /// The line of a row with these scores.

@@ -202,6 +202,14 @@ pub enum Error {
     /// What nobody has built, or what cannot be.
     #[error("{0}")]
     Unsupported(String),
+    /// The target of the data is not what is needed.
+    #[error("{}: {what}", file.display())]
+    Target {
+        /// Where the data came from.
+        file: PathBuf,
+        /// What is wrong and the way out.
+        what: String,
+    },
     /// Malformed data, with its place.
     #[error("{}:{line}:{column}: {what}", file.display())]
     Parse {
@@ -266,9 +274,12 @@ impl Error {
     /// What can be done about it.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Error::NonFinite { .. } | Error::MalformedRow { .. } | Error::Data(_) | Error::Parse { .. } | Error::Empty => {
-                ErrorKind::Data
-            }
+            Error::NonFinite { .. }
+            | Error::MalformedRow { .. }
+            | Error::Data(_)
+            | Error::Parse { .. }
+            | Error::Empty
+            | Error::Target { .. } => ErrorKind::Data,
             Error::Dimension { .. } | Error::TooManyBadRows { .. } | Error::HorizonExceeded { .. } => ErrorKind::Data,
             Error::Option(_) | Error::Unknown { .. } | Error::Missing { .. } | Error::Constant { .. } => ErrorKind::Option,
             Error::OutsideDomain { .. } | Error::EmptyDomain(_) | Error::LambdaExceedsBeta { .. } | Error::Draw { .. } => {

@@ -121,7 +121,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     let report = if audit.wants_rows_again() && a.data.can_be_read_again() {
         let (data, loss) = (&a.data, a.loss.as_deref());
         // Means of columns so far would be other means the second time.
-        if data.missing == Missing::Mean {
+        if data.missing()? == Missing::Mean {
             bail!("beyond 2000 coordinates the curvature needs the rows several times, always the same: use --missing zero");
         }
         let mut reopen = || data.open_for(loss).map_err(|e| rooco::Error::Unsupported(format!("{e:#}")));

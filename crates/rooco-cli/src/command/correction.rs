@@ -53,7 +53,7 @@ impl CorrectionArguments {
         if !a.feature_noise.is_empty() {
             found.push(Correction::FeatureNoise { variance: by_column(&a.feature_noise, schema, "--feature-noise")? });
         }
-        if data.missing == Missing::Debias {
+        if data.missing()? == Missing::Debias {
             let rates = match (a.missing_rate.is_empty(), data.can_be_read_again()) {
                 (false, _) => by_column(&a.missing_rate, schema, "--missing-rate")?,
                 (true, true) => missing_rates(data.open_for(Some("squared"))?.as_mut())?,

@@ -1,18 +1,22 @@
 //! The arguments that say what the data are, shared by every command that reads them.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result, bail};
-use rooco::loss::Base;
-use rooco_data::stream::{self, BadRows, Format, Input, Missing, Stream, TargetKind};
+use rooco::loss::{Base, Prediction};
+use rooco_data::stream::{self, BadRows, Format, Input, Missing, Roles, SchemaFile, Stream, TargetKind};
+
+use crate::output::summary;
 
 /// Where the rows come from and what their columns mean.
 #[derive(clap::Args, Clone, Debug)]
 pub struct DataArguments {
-    /// Files or patterns (`part-*.csv.gz`); `-` is standard input. libsvm, CSV, TSV, Vowpal Wabbit text, Parquet and Arrow IPC,
-    /// plain, gzip or zstd, told apart by content.
+    /// Files or patterns (`part-*.csv.gz`); `-` is standard input. libsvm, CSV, TSV, JSON lines, Vowpal Wabbit text, Parquet and
+    /// Arrow IPC, plain, gzip or zstd, told apart by content.
     #[arg(required = true, value_name = "DATA", value_hint = clap::ValueHint::FilePath)]
     pub data: Vec<String>,
 
-    /// The format, if it cannot be told from the content: libsvm, csv, tsv, vw, parquet, arrow.
+    /// The format, if it cannot be told from the content: libsvm, csv, tsv, jsonl, vw, parquet, arrow.
     #[arg(long)]
     pub format: Option<String>,
 
@@ -32,10 +36,39 @@ pub struct DataArguments {
     #[arg(long, value_delimiter = ',', value_name = "COLUMN,...")]
     pub categorical: Vec<String>,
 
-    /// What to do with missing values: error, zero, mean (of the column so far), debias (squared loss only: zero, and the loss
-    /// corrects for it).
-    #[arg(long, default_value = "error", value_parser = parse_missing)]
-    pub missing: Missing,
+    /// Columns that are numbers, whatever they look like.
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN,...")]
+    pub numeric: Vec<String>,
+
+    /// Columns that are dates, whatever they look like: they become days, year, month, weekday and hour.
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN,...")]
+    pub date: Vec<String>,
+
+    /// Columns of text whose words are features; COLUMN:2 for pairs of words, too.
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN,...")]
+    pub text: Vec<String>,
+
+    /// A TOML file that says what the columns are (`rooco inspect --write` makes one); options go before it.
+    #[arg(long, value_name = "FILE")]
+    pub schema: Option<PathBuf>,
+
+    /// Who decides on columns that nobody names: guess (codes, ids, dates and texts by their looks) or typed (a number is a number, and
+    /// everything else in a text file a category).
+    #[arg(long, default_value = "guess", value_parser = ["guess", "typed"])]
+    pub roles: String,
+
+    /// All classes of the target, in their order; of two, the last is the positive one. For streams whose first rows do not show them all.
+    #[arg(long, value_delimiter = ',', value_name = "CLASS,...", conflicts_with = "positive")]
+    pub classes: Vec<String>,
+
+    /// The positive class of the target: every other label is its opposite.
+    #[arg(long, value_name = "CLASS")]
+    pub positive: Option<String>,
+
+    /// What to do with missing values: typical (the column's mean in the first rows; the default), error, zero, mean (of the column so
+    /// far), debias (squared loss only: zero, and the loss corrects for it).
+    #[arg(long, value_parser = parse_missing)]
+    pub missing: Option<Missing>,
 
     /// The table has no header line.
     #[arg(long)]
@@ -45,9 +78,10 @@ pub struct DataArguments {
     #[arg(long)]
     pub no_intercept: bool,
 
-    /// What to do with a row that cannot be read: stop, or skip and count it.
-    #[arg(long, default_value = "stop", value_parser = ["stop", "skip"])]
-    pub on_bad_row: String,
+    /// What to do with a row that cannot be read: stop, or skip and count it. Predictions have a line for every row whatever happens, unless
+    /// this says stop.
+    #[arg(long, value_parser = ["stop", "skip"])]
+    pub on_bad_row: Option<String>,
 
     /// With --on-bad-row skip: stop past so many.
     #[arg(long, default_value_t = 1000, value_name = "N")]
@@ -60,11 +94,12 @@ pub struct DataArguments {
 
 fn parse_missing(text: &str) -> std::result::Result<Missing, String> {
     match text {
+        "typical" => Ok(Missing::Typical),
         "error" => Ok(Missing::Error),
         "zero" => Ok(Missing::Zero),
         "mean" => Ok(Missing::Mean),
         "debias" => Ok(Missing::Debias),
-        _ => Err("choose error, zero, mean or debias".into()),
+        _ => Err("choose typical, error, zero, mean or debias".into()),
     }
 }
 
@@ -94,31 +129,83 @@ impl DataArguments {
     /// The options of the stream.
     pub fn options(&self) -> Result<stream::ReadOptions> {
         let defaults = stream::ReadOptions::default();
-        Ok(stream::ReadOptions {
+        let text = self.text.iter().map(|t| words_of(t)).collect::<Result<_>>()?;
+        let target_kind = match &self.positive {
+            Some(positive) => TargetKind::Positive(positive.clone()),
+            None if self.classes.is_empty() => TargetKind::Guess,
+            None => TargetKind::Named(self.classes.clone()),
+        };
+        let mut options = stream::ReadOptions {
             format: self.format.as_deref().map(str::parse::<Format>).transpose()?,
             target: self.target.clone(),
             weight: self.weight.clone(),
             drop: self.drop.clone(),
             categorical: self.categorical.clone(),
-            missing: self.missing,
+            numeric: self.numeric.clone(),
+            dates: self.date.clone(),
+            text,
+            roles: if self.roles == "typed" { Roles::Typed } else { Roles::Guess },
+            target_kind,
+            missing: self.missing.unwrap_or(Missing::Typical),
             intercept: !self.no_intercept,
             header: self.no_header.then_some(false),
-            bad_rows: if self.on_bad_row == "skip" { BadRows::Skip { max: self.max_bad_rows } } else { BadRows::Stop },
+            bad_rows: if self.on_bad_row.as_deref() == Some("skip") {
+                BadRows::Skip { max: self.max_bad_rows }
+            } else {
+                BadRows::Stop
+            },
             ahead: self.threads.map_or(defaults.ahead, |n| n > 1),
             ..defaults
-        })
+        };
+        if let Some(path) = &self.schema {
+            let file = SchemaFile::read(path)?;
+            file.apply(&mut options);
+            options.missing = self.missing.or(file.missing).unwrap_or(Missing::Typical);
+        }
+        Ok(options)
+    }
+
+    /// What is done with missing values.
+    pub fn missing(&self) -> Result<Missing> {
+        Ok(self.options()?.missing)
+    }
+
+    /// Options that only learning knows are refused where a model says what its columns are.
+    pub fn for_a_model(&self) -> Result<()> {
+        let said = [
+            ("--missing", self.missing.is_some()),
+            ("--drop", !self.drop.is_empty()),
+            ("--categorical", !self.categorical.is_empty()),
+            ("--numeric", !self.numeric.is_empty()),
+            ("--date", !self.date.is_empty()),
+            ("--text", !self.text.is_empty()),
+            ("--classes", !self.classes.is_empty()),
+            ("--positive", self.positive.is_some()),
+            ("--roles", self.roles != "guess"),
+        ];
+        if let Some((name, _)) = said.iter().find(|(_, given)| *given) {
+            bail!(
+                "{name} says what the data mean, and the model knows that from when it was learned (rooco show tells): leave it out"
+            );
+        }
+        Ok(())
     }
 
     /// Opens the data to learn from, with targets of the kind that the loss needs.
     pub fn open_for(&self, loss: Option<&str>) -> Result<Box<dyn Stream>> {
-        let target_kind = match loss.map(|l| l.split(':').next().unwrap_or(l)) {
+        let target_kind = match loss {
             None => TargetKind::Guess,
-            Some("squared" | "huber") => TargetKind::Number,
-            Some("softmax") => TargetKind::Classes,
-            Some("logistic" | "squared-hinge" | "smoothed-hinge") => TargetKind::TwoClasses,
-            Some(other) => bail!("there is no loss `{other}`; choose one of {}", Base::names()),
+            Some(loss) => match Base::parse(loss, 2)?.kind() {
+                Prediction::Number => TargetKind::Number,
+                Prediction::TwoClasses => TargetKind::TwoClasses,
+                Prediction::Classes => TargetKind::Classes,
+            },
         };
-        self.open(stream::ReadOptions { target_kind, ..self.options()? })
+        let mut options = self.options()?;
+        if options.target_kind == TargetKind::Guess {
+            options.target_kind = target_kind;
+        }
+        self.open(options)
     }
 
     /// Opens the data with these options.
@@ -136,9 +223,23 @@ impl DataArguments {
                 tally.first_bad.join("; ")
             );
         }
+        for odd in &tally.odd {
+            eprintln!("rooco: {}", summary::odd(odd));
+        }
         if tally.unknown > 0 {
             eprintln!("rooco: {} values of categories or features that the model does not know were ignored", tally.unknown);
         }
+    }
+}
+
+/// `note` or `note:2`, the longest run of words that is a feature.
+fn words_of(text: &str) -> Result<(String, usize)> {
+    match text.rsplit_once(':') {
+        None => Ok((text.to_owned(), 1)),
+        Some((name, run)) => match run.parse() {
+            Ok(run @ 1..=5) => Ok((name.to_owned(), run)),
+            _ => bail!("--text {text}: write COLUMN, or COLUMN:2 for words and pairs of words (5 at most)"),
+        },
     }
 }
 

@@ -13,7 +13,7 @@ use rooco_pass::weighted::{Estimated, Judged};
 use serde_json::json;
 
 use super::data::DataArguments;
-use super::predict::open;
+use super::predict::{agrees, open};
 use crate::exit::Outcome;
 use crate::output::{summary, words};
 
@@ -51,7 +51,7 @@ const JUDGED: usize = 5_000_000;
 /// The figures of a model on a stream.
 pub fn figures(model: &Model, stream: &mut dyn Stream) -> Result<Evaluated> {
     let loss = model.about.loss.of_scores()?;
-    let mut metrics = Metrics::new(model.about.loss.base.kind());
+    let mut metrics = Metrics::of(&model.about.loss.base);
     let mut scores = vec![0.0; model.rule.outputs];
     let mut clamped = 0;
     let (base, mut kept) = (model.about.loss.base, Kept::default());
@@ -113,7 +113,9 @@ impl Kept {
 
 /// Reads, scores, prints.
 pub fn run(a: Arguments) -> Result<Outcome> {
+    a.data.for_a_model()?;
     let mut model = file::load_model(&a.model)?;
+    agrees(&model, &a.data)?;
     if a.no_clamp {
         model.rule.limits = None;
     }

@@ -28,6 +28,7 @@ use super::correction::CorrectionArguments;
 use super::data::DataArguments;
 use super::{audit, eval, optimum, predict};
 use crate::exit::Outcome;
+use crate::output::report::{self, LearningCurve, Signed};
 use crate::output::{Progress, say, summary, words};
 
 /// Learn a model in one pass.
@@ -142,6 +143,16 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
 
+    /// Goes on from a model that was written with --with-state, with other data: the same numbers as one run over all of them. The model says
+    /// what the columns mean and all options.
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["loss", "l2", "domain", "algorithm", "features", "beta", "lambda", "l", "gradient_bound", "horizon",
+        "n0", "seed", "holdout", "guarantee", "resume", "shuffle", "no_order_test", "checkpoint"])]
+    pub from: Option<PathBuf>,
+
+    /// The model file carries the learner's state, so that --from can go on from it. Always so with --from.
+    #[arg(long, requires = "model")]
+    pub with_state: bool,
+
     /// Play the default rule and keep a proved learner beside it, which takes over if the default is worse by more than a budget: the
     /// constants that its theorem needs are computed in a first pass over the data, and the summary prints the bound with its two parts. Needs --domain, and rows in random order.
     #[arg(long, conflicts_with_all = ["algorithm", "beta", "lambda", "l", "horizon", "holdout", "resume"])]
@@ -160,6 +171,15 @@ pub struct Arguments {
     /// Do not test on the side whether the rows are in random order.
     #[arg(long)]
     pub no_order_test: bool,
+
+    /// Writes a page about the run that opens in any browser without a network: learning curve, ROC and calibration on held-out rows, weights, columns,
+    /// signed weights, order, promise.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+
+    /// Say all that a promise rests on, and what can be done where there is none.
+    #[arg(long)]
+    pub explain: bool,
 
     /// One JSON object a line instead of text; the last has "type":"summary".
     #[arg(long)]
@@ -213,14 +233,24 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         bail!("--certify reads the data a second time, and standard input can be read only once: put the data in a file");
     }
     // A pass may take hours: what would fail at its end fails now.
-    for path in [&a.model, &a.predictions, &a.checkpoint].into_iter().flatten() {
+    for path in [&a.model, &a.predictions, &a.checkpoint, &a.report].into_iter().flatten() {
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !folder.is_dir() {
             bail!("{}: there is no folder `{}`; create it first", path.display(), folder.display());
         }
     }
+    let before = match &a.from {
+        None => None,
+        Some(path) => Some(before(&a, path)?),
+    };
     let mut algorithm = Algorithm::parse(&a.algorithm)?;
-    let mut stream = a.data.open_for(a.loss.as_deref())?;
+    if a.with_state && algorithm.needs.horizon {
+        bail!("--with-state: {} is built for its number of rows, and cannot go on after them", algorithm.name);
+    }
+    let mut stream = match &before {
+        Some((model, _)) => predict::open_to_learn(model, &a.data)?,
+        None => a.data.open_for(a.loss.as_deref())?,
+    };
     let given = |value: Option<f64>| value.map(Constant::given);
     let mut constants = Settings {
         beta: given(a.beta),
@@ -296,6 +326,9 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         order_test: !a.no_order_test && !a.shuffle,
         ..Default::default()
     };
+    if let Some((model, state)) = &before {
+        options = FitOptions { max_features: a.max_features, ..state.about.options_of(&model.about)? };
+    }
     let from = match &a.resume {
         None => None,
         Some(path) => {
@@ -318,7 +351,10 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         folder: folder(&a),
     });
     let mut stream = optimum::Source::new(stream, ask.as_ref());
-    let fitted = Pass::run(stream.stream(), &options, from.as_ref(), &mut watcher);
+    let fitted = match &before {
+        Some((_, state)) => Pass::go_on(stream.stream(), &options, state, &mut watcher),
+        None => Pass::run(stream.stream(), &options, from.as_ref(), &mut watcher),
+    };
     watcher.progress.finish();
     let mut fitted = fitted?;
     a.data.report(stream.stream());
@@ -332,9 +368,14 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     }
     watcher.finish()?;
     let reached = stream.to_optimum(ask.as_ref(), &mut fitted, &options)?;
-    if let Some(path) = &a.model {
-        file::save_model(path, &fitted.model)?;
-    }
+    let state_bytes = match (&a.model, &fitted.state) {
+        (Some(path), Some(state)) => Some(file::save_model_with_state(path, &fitted.model, &state.about, &state.state)?),
+        (Some(path), None) => {
+            file::save_model(path, &fitted.model)?;
+            None
+        }
+        (None, _) => None,
+    };
     leftovers.into_iter().for_each(Leftovers::clear);
     let seconds = started.elapsed().as_secs_f64();
     let rows = stream.stream().position().rows;
@@ -365,6 +406,14 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         Some(path) => Some(tested(&fitted.model, &a.data, path)?),
         None => None,
     };
+    if let Some(path) = &a.report {
+        let signed = match fitted.model.about.negative_rows > 0 && a.data.can_be_read_again() {
+            true => Some(Signed::of(predict::open(&fitted.model, &a.data, Labels::Required)?.as_mut())?),
+            false => None,
+        };
+        let page = report::page(&fitted, &watcher.curve, signed.as_ref(), &a.data.data.join(" "), tested.as_ref());
+        file::write_atomically(path, page.as_bytes())?;
+    }
     for violation in &fitted.violations {
         let ways = violation.repairs().iter().copied();
         eprintln!("rooco: {}", with_repairs(&violation.to_string(), ways, &say::repair));
@@ -374,6 +423,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         line["order"] = json!(fitted.order.as_ref().map(|o| {
             json!({"verdict": o.verdict().name(), "random": o.verdict().random(), "row": o.crossed(), "text": o.to_string()})
         }));
+        line["state_bytes"] = json!(state_bytes);
         line["shuffled"] = json!(a.shuffle);
         line["diverged"] = json!(diverged.is_some());
         line["test"] = json!(tested);
@@ -382,7 +432,14 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         line["sharper"] = json!(sharper.as_ref().map(|g| json!({"name": g.name, "value": g.value, "statement": g.statement})));
         writeln!(std::io::stdout(), "{line}")?;
     } else {
-        write!(std::io::stdout(), "{}", summary::text(&fitted.model, rows, seconds, a.model.as_deref()))?;
+        write!(std::io::stdout(), "{}", summary::text(&fitted.model, rows, seconds, a.model.as_deref(), a.explain))?;
+        if let (Some(bytes), Some(path)) = (state_bytes, &a.model) {
+            let (kb, path) = (words::count(bytes as u64 / 1000 + 1), path.display());
+            writeln!(std::io::stdout(), "{:<18}{kb} kB of the model file: go on with rooco fit --from {path} MORE", "state")?;
+        }
+        if let Some(path) = &a.report {
+            writeln!(std::io::stdout(), "{:<18}{}", "report", path.display())?;
+        }
         if a.shuffle {
             writeln!(std::io::stdout(), "{:<18}shuffled uniformly before learning, by seed {}", "order", a.seed)?;
         }
@@ -401,6 +458,19 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     let refused = a.guarantee && !fitted.model.about.promise.is_guarantee;
     let no_optimum = fitted.model.about.optimum.as_ref().is_some_and(|o| !o.converged && !o.is_one_pass);
     Ok(if diverged.is_some() || refused || no_optimum { Outcome::No } else { Outcome::Done })
+}
+
+/// The model to go on from, and its state.
+fn before(a: &Arguments, path: &Path) -> Result<(Model, Checkpoint)> {
+    a.data.for_a_model()?;
+    let model = file::load_model(path)?;
+    let Some((about, state)) = file::load_state(path)? else {
+        bail!(
+            "{}: the model carries no state to go on from: learn it with --with-state (which makes the file larger), or start anew",
+            path.display()
+        );
+    };
+    Ok((model, Checkpoint { about, state }))
 }
 
 /// The figures of a model on rows of another file.
@@ -552,6 +622,8 @@ struct Watcher {
     every: u64,
     interrupted: Arc<AtomicBool>,
     beats: u64,
+    with_state: bool,
+    curve: LearningCurve,
 }
 
 impl Watcher {
@@ -583,6 +655,8 @@ impl Watcher {
             every: a.every,
             interrupted,
             beats: 0,
+            with_state: a.model.is_some() && (a.with_state || a.from.is_some()),
+            curve: LearningCurve::default(),
         })
     }
 
@@ -607,6 +681,7 @@ impl Drop for Watcher {
 impl Watch for Watcher {
     fn beat(&mut self, beat: &Beat) -> Control {
         self.progress.show(beat);
+        self.curve.add(beat.learned, beat.loss, beat.recent);
         self.beats += 1;
         if self.json && self.beats.is_multiple_of(1024) {
             let line = json!({"type": "progress", "rows": beat.position.rows, "progressive_loss": beat.loss, "recent_loss": beat.recent});
@@ -629,6 +704,10 @@ impl Watch for Watcher {
             Some(path) => file::save_checkpoint(path, &checkpoint.about, &checkpoint.state),
             None => Ok(()),
         }
+    }
+
+    fn wants_state(&self) -> bool {
+        self.with_state
     }
 
     fn every(&self) -> Option<u64> {

@@ -8,6 +8,7 @@ pub mod demo;
 pub mod effects;
 pub mod eval;
 pub mod fit;
+pub mod inspect;
 pub mod lab;
 pub mod man;
 pub mod optimum;

@@ -1,20 +1,21 @@
 //! `rooco predict M DATA`: a line a row on standard output.
 
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
-use rooco_data::stream::{self, Labels, Stream};
+use anyhow::{Context, Result, bail};
+use rooco_data::stream::{self, BadRows, Labels, SchemaFile, Stream};
+use rooco_data::table_out::{OutCell, OutColumn, OutFormat, TableWriter};
 use rooco_pass::model::{Model, file};
 use rooco_pass::predictions::{Renderer, Show};
 
 use super::data::DataArguments;
 use crate::exit::Outcome;
-use crate::output::summary;
+use crate::output::{summary, words};
 
 /// Predict with a model: one line a row.
 ///
-/// A number for regressions; the probability of the positive class for two-class logistic models, the score for hinge losses; the
+/// On standard output: a number for regressions; the probability of the positive class for two-class logistic models, the score for hinge losses; the
 /// class for several classes.
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -23,6 +24,14 @@ pub struct Arguments {
 
     #[command(flatten)]
     data: DataArguments,
+
+    /// Where the predictions go as a table with a header: a .csv, .tsv, .jsonl or .parquet file, or - for CSV on standard output.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Columns of the data that go with the predictions (Vowpal Wabbit tags always do); CSV on standard output without --output.
+    #[arg(long, value_delimiter = ',', value_name = "COLUMN,...")]
+    keep: Vec<String>,
 
     /// Several classes: the class and the probability of each, separated by tabs.
     #[arg(long)]
@@ -43,32 +52,75 @@ pub struct Arguments {
 
 /// Opens data with the meaning that the model gives its columns.
 pub fn open(model: &Model, data: &DataArguments, labels: Labels) -> Result<Box<dyn Stream>> {
+    opened(model, data, labels, BadRows::Stop, None)
+}
+
+/// Opens data to go on learning from, with the meaning that the model gives its columns; new categories are learned.
+pub fn open_to_learn(model: &Model, data: &DataArguments) -> Result<Box<dyn Stream>> {
     let schema = model.about.schema.clone();
+    let options = stream::ReadOptions {
+        intercept: schema.intercept,
+        missing: schema.missing,
+        schema: Some(schema),
+        grow: true,
+        ..data.options()?
+    };
+    data.open(options)
+}
+
+fn opened(
+    model: &Model,
+    data: &DataArguments,
+    labels: Labels,
+    bad_rows: BadRows,
+    keep: Option<Vec<String>>,
+) -> Result<Box<dyn Stream>> {
+    let schema = model.about.schema.clone();
+    let asked = data.options()?;
     let options = stream::ReadOptions {
         labels,
         intercept: schema.intercept,
         missing: schema.missing,
         schema: Some(schema),
         grow: false,
-        ..data.options()?
+        bad_rows: if asked.bad_rows == BadRows::Stop { bad_rows } else { asked.bad_rows },
+        keep,
+        ..asked
     };
     data.open(options)
 }
 
+/// A schema file beside a model must say the same as the model.
+pub fn agrees(model: &Model, data: &DataArguments) -> Result<()> {
+    let Some(path) = &data.schema else { return Ok(()) };
+    let file = SchemaFile::read(path)?;
+    for (name, said) in &file.columns {
+        let column = model.about.schema.columns.iter().find(|c| c.name == *name && c.part.is_none());
+        let known = column.map_or("no column of it", |c| summary::role(&c.role));
+        if said.split(':').next() != Some(known) {
+            bail!(
+                "{}: column `{name}` is `{said}` there, and for the model {known}: the model decides; leave --schema out, or learn again with it",
+                path.display()
+            );
+        }
+    }
+    Ok(())
+}
+
 /// Reads, predicts, prints.
 pub fn run(a: Arguments) -> Result<Outcome> {
+    a.data.for_a_model()?;
     let mut model = file::load_model(&a.model)?;
+    agrees(&model, &a.data)?;
     if a.no_clamp {
         model.rule.limits = None;
     }
-    let mut stream = open(&model, &a.data, Labels::Optional)?;
     if a.explain {
+        let mut stream = open(&model, &a.data, Labels::Optional)?;
         super::effects::explain(&model, stream.as_mut(), &mut BufWriter::new(std::io::stdout()))?;
         a.data.report(stream.as_ref());
         return Ok(Outcome::Done);
     }
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let mut scores = vec![0.0; model.rule.outputs];
     let show = if a.scores {
         Show::Scores
     } else if a.proba {
@@ -77,17 +129,83 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         Show::Prediction
     };
     let renderer = Renderer::new(model.about.loss.base, model.about.schema.target.classes().to_vec(), show);
-    let (mut rows, mut clamped) = (0u64, 0u64);
+    let table = match (&a.output, a.keep.is_empty()) {
+        (None, true) => None,
+        (None, false) => Some(PathBuf::from("-")),
+        (Some(path), _) => Some(path.clone()),
+    };
+    let format = match table.as_deref() {
+        Some(path) if path != Path::new("-") => OutFormat::of(path).with_context(|| {
+            format!("--output {}: the ending of the name tells the format: .csv, .tsv, .jsonl or .parquet", path.display())
+        })?,
+        _ => OutFormat::Csv,
+    };
+    // A line for every row: predictions stay beside their rows.
+    let bad_rows = if a.data.on_bad_row.as_deref() == Some("stop") { BadRows::Stop } else { BadRows::Mark };
+    let data = DataArguments { on_bad_row: None, ..a.data.clone() };
+    let mut stream = opened(&model, &data, Labels::Optional, bad_rows, table.as_ref().map(|_| a.keep.clone()))?;
+    let mut out = match table {
+        None => Out::Lines(BufWriter::new(std::io::stdout())),
+        Some(path) => {
+            let text = |name: &String| OutColumn { name: name.clone(), is_number: false };
+            let mut columns: Vec<OutColumn> = stream.kept().0.iter().map(text).collect();
+            columns.extend(renderer.columns());
+            columns.push(text(&"problem".to_owned()));
+            Out::Table(Box::new(TableWriter::create(&path, format, columns)?))
+        }
+    };
+    let mut scores = vec![0.0; model.rule.outputs];
+    let (mut rows, mut clamped, mut bad) = (0u64, 0u64, 0u64);
+    let mut problems: Vec<String> = Vec::new();
+    let empty = vec![OutCell::Empty; renderer.columns().len()];
     while let Some(z) = stream.next()? {
-        model.scores(z.x, &mut scores);
         rows += 1;
+        model.scores(z.x, &mut scores);
         clamped += model.rule.clamps(z.x) as u64;
-        renderer.line(&scores, &mut out)?;
+        let problem = stream.problem();
+        if let Some(problem) = problem {
+            bad += 1;
+            if problems.len() < SHOWN {
+                problems.push(problem.to_owned());
+            }
+        }
+        match (&mut out, problem) {
+            (Out::Lines(out), None) => renderer.line(&scores, out)?,
+            (Out::Lines(out), Some(_)) => out.write_all(b"\n")?,
+            (Out::Table(table), problem) => {
+                let cell = |text: &str| if text.is_empty() { OutCell::Empty } else { OutCell::Text(text.to_owned()) };
+                let mut cells: Vec<OutCell> = stream.kept().1.iter().map(|t| cell(t)).collect();
+                cells.extend(if problem.is_none() { renderer.cells(&scores) } else { empty.clone() });
+                cells.push(cell(problem.unwrap_or_default()));
+                table.row(cells)?;
+            }
+        }
     }
-    out.flush()?;
+    match out {
+        Out::Lines(mut out) => out.flush()?,
+        Out::Table(table) => table.finish()?,
+    }
+    if bad > 0 {
+        eprintln!(
+            "rooco: {} of {} rows could not be read: their lines are empty; the first: {}",
+            words::count(bad),
+            words::count(rows),
+            problems.join("; ")
+        );
+    }
     if clamped > 0 {
         eprintln!("rooco: {}", summary::clamped(clamped, rows));
     }
     a.data.report(stream.as_ref());
-    Ok(Outcome::Done)
+    // Not one prediction: the data are not what the model was learned from.
+    Ok(if bad == rows && rows > 0 { Outcome::No } else { Outcome::Done })
+}
+
+/// Reasons that are shown.
+const SHOWN: usize = 5;
+
+/// Where predictions go.
+enum Out {
+    Lines(BufWriter<std::io::Stdout>),
+    Table(Box<TableWriter>),
 }

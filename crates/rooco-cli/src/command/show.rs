@@ -73,7 +73,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         )?;
         return Ok(Outcome::Done);
     }
-    write!(out, "{}", summary::about(&model))?;
+    write!(out, "{}", summary::about(&model, true))?;
     if l.map.is_some() && !a.errors {
         write!(out, "{}", effects::text(&model, a.top))?;
         return Ok(Outcome::Done);
@@ -88,6 +88,12 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     for i in order {
         let mut row = vec![model.feature_name(i)];
         row.extend(l.weights[i * k..(i + 1) * k].iter().map(|w| words::short(*w)));
+        table.row(row);
+    }
+    // What is added to every score beside the features.
+    if l.offset.iter().any(|v| *v != 0.0) {
+        let mut row = vec!["(offset)".to_owned()];
+        row.extend(l.offset.iter().map(|v| words::short(*v)));
         table.row(row);
     }
     write!(out, "\n{table}")?;

@@ -1,6 +1,7 @@
 //! What people read: tables, numbers, the progress line.
 
 mod progress;
+pub mod report;
 pub mod say;
 pub mod summary;
 mod table;

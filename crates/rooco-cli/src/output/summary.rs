@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use rooco_data::stream::{Column, Missing, OddColumn, Role, Schema, Target};
 use rooco_pass::metrics::Figures;
 use rooco_pass::model::{Model, OptimumAbout, UsedConstants};
 use serde_json::{Value, json};
@@ -19,25 +20,144 @@ pub const NEGATIVE_BLOCK: &str = "rows of negative weight came in a block, so th
 pub const JOINED: &str = "rows with the same features and target and weights of opposite signs were joined, and the model was learned once more from what was left; \
      the progressive loss is of what was played before";
 
-/// The summary of a run as text.
-pub fn text(model: &Model, rows: u64, seconds: f64, path: Option<&Path>) -> String {
+/// The summary of a run as text. With `explain`, the promise with everything that it rests on.
+pub fn text(model: &Model, rows: u64, seconds: f64, path: Option<&Path>, explain: bool) -> String {
     let rate = words::count((rows as f64 / seconds) as u64);
     let mut out = format!("{:<18}{} in {seconds:.2} s ({rate} rows/s)\n", "rows", words::count(rows));
-    out += &about(model);
+    out += &about(model, explain);
     if let Some(path) = path {
-        let _ = writeln!(out, "{:<18}{}", "model", path.display());
+        let path = path.display();
+        let _ = writeln!(out, "{:<18}{path}", "model");
+        let _ = writeln!(out, "{:<18}rooco predict {path} NEW, rooco show {path}", "next");
     }
     out
 }
 
+/// What a column is used as, in a word that a schema file knows, too.
+pub fn role(role: &Role) -> &'static str {
+    match role {
+        Role::Target => "target",
+        Role::Weight => "weight",
+        Role::Dropped => "drop",
+        Role::Numeric { .. } => "number",
+        Role::Categorical { .. } => "categories",
+        Role::Date { .. } => "date",
+        Role::Words { .. } => "text",
+    }
+}
+
+/// `16 used: 2 numbers, 14 categories with 92 values`, and what was left out with the reason.
+fn columns(schema: &Schema) -> (String, String) {
+    let count = |wanted: &str| schema.columns.iter().filter(|c| c.part.is_none() && role(&c.role) == wanted).count();
+    let values = |words: bool| -> usize {
+        let of = |c: &Column| match &c.role {
+            Role::Categorical { values } if !words => values.len(),
+            Role::Words { values, .. } if words => values.len(),
+            _ => 0,
+        };
+        schema.columns.iter().map(of).sum()
+    };
+    let (numbers, categories, dates, texts) = (count("number"), count("categories"), count("date"), count("text"));
+    let several = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+    let mut list = Vec::new();
+    if numbers > 0 {
+        list.push(several(numbers, "number", "numbers"));
+    }
+    if categories > 0 {
+        list.push(format!("{categories} with categories"));
+    }
+    if dates > 0 {
+        list.push(several(dates, "date", "dates"));
+    }
+    if texts > 0 {
+        list.push(format!("{} with {} words", several(texts, "text", "texts"), words::count(values(true) as u64)));
+    }
+    if values(false) > 0 {
+        list.push(format!("{} values of categories in all", words::count(values(false) as u64)));
+    }
+    let left: Vec<String> = schema
+        .columns
+        .iter()
+        .filter(|c| c.role == Role::Dropped && c.why != "as asked")
+        .map(|c| if c.why.is_empty() { format!("`{}`", c.name) } else { format!("`{}` ({})", c.name, c.why) })
+        .collect();
+    (format!("{} used: {}", numbers + categories + dates + texts, list.join(", ")), left.join("; "))
+}
+
+/// What the target means.
+fn target(schema: &Schema) -> String {
+    let name = schema.columns.iter().find(|c| c.role == Role::Target).map_or("", |c| c.name.as_str());
+    let of = if name.is_empty() { String::new() } else { format!("`{name}`: ") };
+    match &schema.target {
+        Target::Number => format!("{of}a number"),
+        Target::Classes(names) if names.len() == 2 => {
+            format!("{of}`{}` is the positive class, `{}` the other", names[1], names[0])
+        }
+        Target::Against(names) => format!("{of}`{}` is the positive class, everything else the other", names[1]),
+        Target::Classes(names) => {
+            let shown: Vec<String> = names.iter().take(10).map(|n| format!("`{n}`")).collect();
+            format!("{of}{} classes: {}{}", names.len(), shown.join(", "), if names.len() > 10 { ", …" } else { "" })
+        }
+    }
+}
+
+/// Values of a column of numbers that are none.
+pub fn odd(odd: &OddColumn) -> String {
+    let list: Vec<String> = odd
+        .first
+        .iter()
+        .map(|o| {
+            let times = if o.count == 1 { String::new() } else { format!(" {} times, first", words::count(o.count)) };
+            format!("`{}`{times} in line {}", o.value, o.line)
+        })
+        .collect();
+    let shown: u64 = odd.first.iter().map(|o| o.count).sum();
+    let more = if shown < odd.count { format!(", and {} more", words::count(odd.count - shown)) } else { String::new() };
+    format!("column `{}` is made of numbers or dates, but has {}{more}: taken as missing", odd.column, list.join(", "))
+}
+
+/// How missing values were filled in, if there were any.
+fn gaps(schema: &Schema) -> Option<String> {
+    let missing: Vec<(&str, u64)> = schema
+        .columns
+        .iter()
+        .filter_map(|c| match &c.role {
+            Role::Numeric { stats, .. } if stats.missing > 0 => Some((c.name.as_str(), stats.missing)),
+            _ => None,
+        })
+        .collect();
+    let how = match schema.missing {
+        Missing::Typical => "as the column's mean in the first rows",
+        Missing::Mean => "as the column's mean so far",
+        Missing::Zero => "as zero",
+        Missing::Debias => "as zero, and corrected for in the loss",
+        Missing::Error => return None,
+    };
+    let total: u64 = missing.iter().map(|(_, n)| n).sum();
+    let shown: Vec<String> = missing.iter().take(5).map(|(name, n)| format!("`{name}` {}", words::count(*n))).collect();
+    let more = if missing.len() > 5 { format!(" and {} more columns", missing.len() - 5) } else { String::new() };
+    (total > 0).then(|| format!("{} numbers, taken {how}: {}{more}", words::count(total), shown.join(", ")))
+}
+
 /// What a model says of itself, as text.
-pub fn about(model: &Model) -> String {
+pub fn about(model: &Model, explain: bool) -> String {
     let a = &model.about;
     let mut out = String::new();
     let mut line = |name: &str, value: String| {
         let _ = writeln!(out, "{name:<18}{value}");
     };
     line("learned from", format!("{} rows", words::count(a.rows)));
+    line("target", target(&a.schema));
+    if !a.schema.columns.is_empty() {
+        let (used, left_out) = columns(&a.schema);
+        line("columns", used);
+        if !left_out.is_empty() {
+            line("left out", left_out);
+        }
+        if let Some(gaps) = gaps(&a.schema) {
+            line("missing", gaps);
+        }
+    }
     line("features", features(model));
     if a.negative_rows > 0 {
         let share = a.negative_weight / (a.weight + 2.0 * a.negative_weight);
@@ -61,7 +181,8 @@ pub fn about(model: &Model) -> String {
     if let Some(o) = &a.optimum {
         optimum(o).into_iter().for_each(|(name, text)| line(name, text));
     }
-    line("promised", a.promise.words(&say::repair).replace('\n', "\n                  "));
+    let promised = if explain { a.promise.words(&say::repair) } else { format!("{} (--explain says more)", a.promise.short()) };
+    line("promised", promised.replace('\n', "\n                  "));
     if let Some(i) = &a.insurance {
         let played = match i.paid_out {
             true => {
@@ -163,6 +284,8 @@ pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
         "negative_block": a.negative_block,
         "joined": a.joined,
         "checksum": a.checksum,
+        "classes": a.schema.target.classes(),
+        "columns": a.schema.columns.iter().map(|c| json!({"name": c.name, "role": role(&c.role), "why": c.why})).collect::<Vec<_>>(),
         "clamps": model.rule.limits.is_some(),
         "seed": a.seed,
         "version": a.version,

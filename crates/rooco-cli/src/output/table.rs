@@ -6,12 +6,19 @@ use std::fmt;
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     rows: Vec<Vec<String>>,
+    /// Columns from here on are to the left again.
+    left: Option<usize>,
 }
 
 impl Table {
     /// A table with these column heads.
     pub fn new<S: Into<String>>(head: impl IntoIterator<Item = S>) -> Self {
-        Table { rows: vec![head.into_iter().map(Into::into).collect()] }
+        Table { rows: vec![head.into_iter().map(Into::into).collect()], left: None }
+    }
+
+    /// The second column and those from this one on are texts: they stand to the left.
+    pub fn left_from(self, column: usize) -> Self {
+        Table { left: Some(column), ..self }
     }
 
     /// Adds a row.
@@ -30,7 +37,12 @@ impl fmt::Display for Table {
             let mut line = String::new();
             for (c, cell) in row.iter().enumerate() {
                 let gap = " ".repeat(width[c] - cell.chars().count());
-                line += &if c == 0 { format!("{cell}{gap}") } else { format!("  {gap}{cell}") };
+                let left = self.left.is_some_and(|from| c == 1 || c >= from);
+                line += &match c {
+                    0 => format!("{cell}{gap}"),
+                    _ if left => format!("  {cell}{gap}"),
+                    _ => format!("  {gap}{cell}"),
+                };
             }
             writeln!(f, "{}", line.trim_end())?;
             if k == 0 {

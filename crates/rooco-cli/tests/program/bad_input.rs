@@ -38,8 +38,12 @@ fn a_fit_that_fails_writes_nothing() {
     write(d, "ragged.csv", &format!("{good}1,2,3\n"));
     write(d, "quote.csv", &format!("{good}1,\"2,3,4,1\n"));
     write(d, "late.svm", &format!("{}1 3:1 2:1\n", libsvm(300, 1)));
-    write(d, "one.csv", &(0..50).map(|i| format!("yes,{i}\n")).fold("y,x\n".to_owned(), |t, l| t + &l));
-    write(d, "three.csv", &(0..60).map(|i| format!("{},{i}\n", ["a", "b", "c"][i % 3])).fold("y,x\n".to_owned(), |t, l| t + &l));
+    write(d, "one.csv", &(0..50).map(|i| format!("yes,{}\n", i * 13 % 50)).fold("y,x\n".to_owned(), |t, l| t + &l));
+    write(
+        d,
+        "three.csv",
+        &(0..60).map(|i| format!("{},{}\n", ["a", "b", "c"][i % 3], i * 7 % 60)).fold("y,x\n".to_owned(), |t, l| t + &l),
+    );
     write(d, "missing.csv", &format!("{good}1,,3,4,1\n"));
     write(d, "weight.csv", &format!("{good}1,2,3,4,heavy\n"));
     let zipped = {
@@ -55,7 +59,7 @@ fn a_fit_that_fails_writes_nothing() {
         (&["no-*.csv"], &["no-*.csv"]),
         (&["empty.csv"], &["empty.csv"]),
         (&["header.csv", "--target", "y"], &["header.csv"]),
-        (&["late.csv", "--target", "y", "--loss", "squared"], &["late.csv:1502:5", "oops"]),
+        (&["late.csv", "--target", "y", "--loss", "squared", "--missing", "error"], &["late.csv:1502:5", "oops"]),
         (&["ragged.csv", "--target", "y"], &["ragged.csv:1502", "3 fields where 5"]),
         (&["quote.csv", "--target", "y"], &["quote.csv:1502"]),
         (&["late.svm"], &["late.svm:301:7", "sort the indices"]),
@@ -63,7 +67,7 @@ fn a_fit_that_fails_writes_nothing() {
         (&["three.csv", "--target", "y", "--loss", "logistic"], &["three.csv", "two classes are needed"]),
         (&["three.csv", "--target", "y", "--loss", "squared"], &["three.csv:2:1"]),
         (&["good.csv"], &["good.csv", "which column is the target", "`x1`"]),
-        (&["missing.csv", "--target", "y"], &["missing.csv:1502:3", "missing = zero"]),
+        (&["missing.csv", "--target", "y", "--missing", "error"], &["missing.csv:1502:3", "missing = typical, zero"]),
         (&["weight.csv", "--target", "y", "--weight", "w"], &["weight.csv:1502:9", "heavy"]),
         (&["cut.csv.gz", "--target", "y"], &["cut.csv.gz"]),
         (&["noise.parquet", "--target", "y"], &["noise.parquet"]),
@@ -102,7 +106,21 @@ fn bad_rows_are_skipped_on_request_counted_and_limited() {
         .enumerate()
         .map(|(i, l)| if i % 300 == 0 && (1200..2400).contains(&i) { "1,2,oops,3,1\n".into() } else { format!("{l}\n") });
     write(d, "bad.csv", &bad.collect::<String>());
-    let args = ["fit", "bad.csv", "--target", "y", "--drop", "w", "--loss", "squared", "--on-bad-row", "skip", "--json"];
+    let args = [
+        "fit",
+        "bad.csv",
+        "--target",
+        "y",
+        "--drop",
+        "w",
+        "--loss",
+        "squared",
+        "--on-bad-row",
+        "skip",
+        "--missing",
+        "error",
+        "--json",
+    ];
     let out = run(d, &args);
     let message = String::from_utf8_lossy(&out.stderr);
     assert!(

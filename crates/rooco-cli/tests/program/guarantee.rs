@@ -45,7 +45,7 @@ fn the_default_says_that_no_theorem_covers_it_and_points_to_the_certificate() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "t.csv", &table(300, false, 1));
     for more in [&[][..], &["--domain", "ball:2"], &["--loss", "squared", "--feature-noise", "x1=0.1"], &["--l2", "0.1"]] {
-        let text = ok(dir.path(), &[&["fit", "t.csv", "--target", "y", "--drop", "w"][..], more].concat());
+        let text = ok(dir.path(), &[&["fit", "t.csv", "--target", "y", "--drop", "w", "--explain"][..], more].concat());
         for expected in ["no theorem", "--certify", "--guarantee", "progressive loss"] {
             assert!(text.contains(expected), "no `{expected}` in\n{text}");
         }

@@ -8,6 +8,8 @@ mod fit_shuffle;
 mod guarantee;
 mod kill_and_resume;
 mod lab;
+mod real_tables;
+mod report;
 mod shapes;
 mod shell;
 mod shuffle;

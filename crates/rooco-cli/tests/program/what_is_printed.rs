@@ -347,7 +347,20 @@ fn no_printed_bound_is_below_the_measured_regret() {
         write(d, "t.csv", &text);
         let least = least(&rows, radius, logistic);
         let (domain, loss) = (format!("ball:{radius}"), if logistic { "logistic" } else { "squared" });
-        let args = ["fit", "t.csv", "--target", "y", "--weight", "w", "--no-intercept", "--loss", loss, "--shuffle", "--quiet"];
+        let args = [
+            "fit",
+            "t.csv",
+            "--target",
+            "y",
+            "--weight",
+            "w",
+            "--no-intercept",
+            "--loss",
+            loss,
+            "--shuffle",
+            "--quiet",
+            "--explain",
+        ];
         let choice = if way == "guarantee" { vec!["--guarantee"] } else { vec!["--algorithm", way] };
         let args = [&args[..], &choice, &["--domain", &domain]].concat();
         let text = String::from_utf8(run(d, &[&args[..], &["--seed", "1"]].concat()).stdout).unwrap();
@@ -377,12 +390,12 @@ fn frozen_sgd_has_its_bound() {
     write(d, "t.csv", &table(20_000, 1, |t, line| *line = [line[0], if t % 2 == 0 { 1.0 } else { -1.0 }, 0.0]));
     let args =
         ["fit", "t.csv", "--target", "y", "--drop", "x2", "--no-intercept", "--algorithm", "frozen-sgd", "--domain", "ball:3"];
-    let out = ok(d, &[&args[..], &["--shuffle", "--quiet"]].concat());
+    let out = ok(d, &[&args[..], &["--shuffle", "--quiet", "--explain"]].concat());
     assert!(out.contains("Theorem 7b") && out.contains("regret ≤"), "{out}");
-    let few = ok(d, &[&args[..], &["--shuffle", "--quiet", "--n0", "2"]].concat());
+    let few = ok(d, &[&args[..], &["--shuffle", "--quiet", "--explain", "--n0", "2"]].concat());
     assert!(few.contains("frozen for the last 2 rounds"), "{few}");
     // A λ that somebody gives may be more than the rows' minorants have.
-    let given = ok(d, &[&args[..], &["--shuffle", "--quiet", "--lambda", "0.5"]].concat());
+    let given = ok(d, &[&args[..], &["--shuffle", "--quiet", "--explain", "--lambda", "0.5"]].concat());
     assert!(given.contains("λ is measured"), "{given}");
     // Without a pass that measures there is no n₀ to choose.
     let message = error(d, &[&args[..], &["--quiet"]].concat());
@@ -435,7 +448,7 @@ fn the_text_says_who_pays_the_l2_term() {
     let dir = tempfile::tempdir().unwrap();
     let d = dir.path();
     write(d, "t.csv", &table(3000, 1, |_, _| ()));
-    let args = ["fit", "t.csv", "--target", "y", "--shuffle", "--domain", "ball:4", "--l2", "0.2", "--quiet"];
+    let args = ["fit", "t.csv", "--target", "y", "--shuffle", "--domain", "ball:4", "--l2", "0.2", "--quiet", "--explain"];
     assert!(ok(d, &[&args[..], &["--guarantee"]].concat()).contains("what is played is charged without"));
     assert!(ok(d, &[&args[..], &["--algorithm", "provable"]].concat()).contains("both pay"));
 }

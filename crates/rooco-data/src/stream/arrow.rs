@@ -1,7 +1,7 @@
 //! Arrow IPC, file and stream format, and record batches from elsewhere.
 //!
-//! Integers, floats and truth values are numbers, strings (dictionary-encoded ones too) are text; everything else must be
-//! dropped or converted. Nulls and NaN are missing values. In messages the "line" is the row, the "column" its column.
+//! Integers, floats, decimals and truth values are numbers, strings (dictionary-encoded ones too) are text, dates and timestamps are dates;
+//! everything else is left out. Nulls and NaN are missing values. In messages the "line" is the row, the "column" its column.
 //!
 //! A record batch is read whole, so the largest batch decides on the memory: write batches of a few thousand rows.
 
@@ -11,15 +11,18 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrowPrimitiveType, RecordBatch};
 use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_schema::{ArrowError, DataType, SchemaRef, TimeUnit};
 
 use super::Stream;
 use super::input::{Input, Inputs, damaged};
 use super::open::{ReadOptions, finish};
+use super::parquet::half;
 use super::table::{BLOCK, Block, Columnar, Kind, Table};
 use rooco::{Error, Result};
 
@@ -169,7 +172,13 @@ fn kind(data_type: &DataType) -> Kind {
         DataType::Dictionary(_, values) if matches!(**values, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) => {
             Kind::Text
         }
-        DataType::Float32 | DataType::Float64 => Kind::Number,
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => Kind::Number,
+        DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => Kind::Number,
+        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => Kind::Date,
+        DataType::Dictionary(_, values) => match kind(values) {
+            Kind::Other(_) => Kind::Other(data_type.to_string()),
+            known => known,
+        },
         integer if integer.is_integer() => Kind::Number,
         other => Kind::Other(other.to_string()),
     }
@@ -187,6 +196,18 @@ fn append(array: &dyn Array, block: &mut Block) {
         DataType::UInt16 => numbers::<UInt16Type>(array, block, f64::from),
         DataType::UInt32 => numbers::<UInt32Type>(array, block, f64::from),
         DataType::UInt64 => numbers::<UInt64Type>(array, block, |v| v as f64),
+        DataType::Float16 => numbers::<Float16Type>(array, block, |v| half(v.to_bits())),
+        DataType::Decimal32(_, scale) => decimals::<Decimal32Type>(array, block, *scale, f64::from),
+        DataType::Decimal64(_, scale) => decimals::<Decimal64Type>(array, block, *scale, |v| v as f64),
+        DataType::Decimal128(_, scale) => decimals::<Decimal128Type>(array, block, *scale, |v| v as f64),
+        DataType::Date32 => numbers::<Date32Type>(array, block, |v| (i64::from(v) * DAY) as f64),
+        DataType::Date64 => numbers::<Date64Type>(array, block, |v| v.saturating_mul(1000) as f64),
+        DataType::Timestamp(unit, _) => match unit {
+            TimeUnit::Second => numbers::<TimestampSecondType>(array, block, |v| v.saturating_mul(1_000_000) as f64),
+            TimeUnit::Millisecond => numbers::<TimestampMillisecondType>(array, block, |v| v.saturating_mul(1000) as f64),
+            TimeUnit::Microsecond => numbers::<TimestampMicrosecondType>(array, block, |v| v as f64),
+            TimeUnit::Nanosecond => numbers::<TimestampNanosecondType>(array, block, |v| v.div_euclid(1000) as f64),
+        },
         DataType::Boolean => {
             let truths = array.as_boolean().iter();
             block.numbers.extend(truths.map(|v| v.map_or(f64::NAN, |v| f64::from(u8::from(v)))));
@@ -198,11 +219,27 @@ fn append(array: &dyn Array, block: &mut Block) {
             let Some(dictionary) = array.as_any_dictionary_opt() else { return };
             let mut values = Block::default();
             append(dictionary.values().as_ref(), &mut values);
+            if values.ends.is_empty() && !values.numbers.is_empty() {
+                let keys = dictionary.normalized_keys().into_iter().enumerate();
+                block.numbers.extend(keys.map(|(row, key)| match dictionary.keys().is_valid(row) {
+                    true => values.numbers[key],
+                    false => f64::NAN,
+                }));
+                return;
+            }
             for (row, key) in dictionary.normalized_keys().into_iter().enumerate() {
                 block.push_text(if dictionary.keys().is_valid(row) { values.text(key) } else { None });
             }
         }
     }
+}
+
+/// Microseconds of a day.
+const DAY: i64 = 86_400_000_000;
+
+fn decimals<T: ArrowPrimitiveType>(array: &dyn Array, block: &mut Block, scale: i8, widen: impl Fn(T::Native) -> f64) {
+    let by = 10f64.powi(i32::from(scale));
+    numbers::<T>(array, block, |v| widen(v) / by);
 }
 
 fn numbers<T: ArrowPrimitiveType>(array: &dyn Array, block: &mut Block, widen: impl Fn(T::Native) -> f64) {

@@ -3,18 +3,29 @@
 
 use std::path::Path;
 
+use super::cell::{Reading, is_mark, number_as};
+use super::date::{self, DatePart, DateStyle, Moment};
+use super::look::{ColumnLook, Guess, Kind, ODD_SHARE, OddValue, Typed, words};
 use super::names::{Dictionary, did_you_mean, some_names};
-use super::open::{Labels, ReadOptions};
+use super::open::{Labels, ReadOptions, Roles};
 use super::rows::Rows;
-use super::schema::{Category, Column, INTERCEPT, Missing, Names, Role, Schema};
+use super::schema::{Category, Column, INTERCEPT, Missing, Names, Part, Role, Schema, Stats};
 use super::target::{Encoder, Probe, Target};
+use super::text::shown;
+use super::{OddColumn, Tally};
+use rooco::words::thousands;
 use rooco::{Error, Result};
 
 /// What is known of a column before its role is decided.
 pub(crate) struct Found {
     pub name: String,
-    pub numeric: bool,
+    pub look: ColumnLook,
 }
+
+/// Odd values are shown, each once, up to so many.
+const EXAMPLES: usize = 5;
+/// So many odd values are never too many.
+const FEW: u64 = 10;
 
 /// Why a cell cannot be used; the caller adds the place.
 pub(crate) type Cell<T> = std::result::Result<T, String>;
@@ -25,12 +36,26 @@ pub(crate) struct Columns {
     pub target: Encoder,
     pub optional: bool,
     fixed: bool,
+    /// Rows that decided on the roles.
+    looked: u64,
     max_features: usize,
     /// For each categorical column, by its place in the schema.
     dictionaries: Vec<Option<Dictionary>>,
-    categorical: bool,
+    /// For each date column, by its place in the schema: the places of its parts.
+    parts: Vec<Vec<(usize, DatePart)>>,
+    sparse: bool,
     means: bool,
-    pub unknown: u64,
+    unknown: u64,
+    /// Values that are not numbers where numbers are expected, by column.
+    odd: Vec<(usize, OddColumn, u64)>,
+    odd_values: u64,
+    /// Rows read, and the line of the one being read.
+    rows: u64,
+    pub line: u64,
+    /// How the numbers of the target are written.
+    label_reading: Reading,
+    /// The labels of all rows, while they are collected.
+    pub survey: Option<Probe>,
     // The row being built.
     hot: Vec<u32>,
     y: f64,
@@ -61,8 +86,9 @@ impl Columns {
             None => decide(file, found, header, options, probe)?,
         };
         let fixed = options.schema.is_some() && !options.grow;
+        let looked = found.iter().map(|f| f.look.rows).max().unwrap_or(0);
         let dictionary = |c: &Column| match &c.role {
-            Role::Categorical { values } => {
+            Role::Categorical { values } | Role::Words { values, .. } => {
                 Some(values.iter().map(|v| (v.value.as_bytes().into(), v.coordinate)).collect::<Dictionary>())
             }
             _ => None,
@@ -72,11 +98,24 @@ impl Columns {
             target: Encoder::new(schema.target.clone()),
             optional: options.labels != Labels::Required,
             fixed,
+            looked,
             max_features: options.max_features.min(u32::MAX as usize),
-            categorical: dictionaries.iter().any(Option::is_some),
+            sparse: dictionaries.iter().any(Option::is_some),
+            parts: (0..schema.columns.len())
+                .map(|of| {
+                    let parts = schema.columns.iter().enumerate().filter_map(|(k, c)| c.part.map(|p| (k, p)));
+                    parts.filter(|(_, p)| p.of == of).map(|(k, p)| (k, p.part)).collect()
+                })
+                .collect(),
             dictionaries,
             means: schema.missing == Missing::Mean && !fixed,
             unknown: 0,
+            odd: Vec::new(),
+            odd_values: 0,
+            rows: 0,
+            line: 0,
+            survey: None,
+            label_reading: schema.columns.iter().find(|c| c.role == Role::Target).map_or(Reading::Plain, |c| c.reading),
             schema,
             hot: Vec::new(),
             y: f64::NAN,
@@ -90,17 +129,18 @@ impl Columns {
         let columns = &self.schema.columns;
         if !header || !self.schema.header {
             // Without names columns are known by place. The target may be left out of rows to be predicted.
+            let own: Vec<usize> = (0..columns.len()).filter(|&k| columns[k].part.is_none()).collect();
             let target = columns.iter().position(|c| c.role == Role::Target);
-            if names.len() == columns.len() {
-                return Ok((0..columns.len()).map(Some).collect());
+            if names.len() == own.len() {
+                return Ok(own.into_iter().map(Some).collect());
             }
-            if self.optional && target.is_some() && names.len() + 1 == columns.len() {
-                return Ok((0..columns.len()).filter(|&k| Some(k) != target).map(Some).collect());
+            if self.optional && target.is_some() && names.len() + 1 == own.len() {
+                return Ok(own.into_iter().filter(|&k| Some(k) != target).map(Some).collect());
             }
-            return Err(bad_header(file, format!("the file has {} columns, but {} are expected", names.len(), columns.len())));
+            return Err(bad_header(file, format!("the file has {} columns, but {} are expected", names.len(), own.len())));
         }
         let mut places = vec![None; names.len()];
-        for (k, column) in columns.iter().enumerate() {
+        for (k, column) in columns.iter().enumerate().filter(|(_, c)| c.part.is_none()) {
             match names.iter().position(|n| *n == column.name) {
                 Some(at) => places[at] = Some(k),
                 None if matches!(column.role, Role::Dropped) => {}
@@ -109,6 +149,12 @@ impl Columns {
             }
         }
         Ok(places)
+    }
+
+    /// The place of a column of a file that is carried along.
+    pub fn find<'a>(&self, file: &Path, wanted: &str, names: impl Iterator<Item = &'a str> + Clone) -> Result<usize> {
+        let at = names.clone().position(|n| n == wanted);
+        at.ok_or_else(|| bad_header(file, missing_column(wanted, names)))
     }
 
     /// Starts a row: the intercept, and room for the numbers.
@@ -144,6 +190,27 @@ impl Columns {
         }
     }
 
+    /// A number whose value is a name, too, if it is a small whole one.
+    pub fn small_number(&mut self, out: &mut Rows, start: usize, place: usize, coordinate: u32, value: f64) -> Cell<()> {
+        self.number(out, start, place, coordinate, value);
+        if value.fract() != 0.0 || !(0.0..256.0).contains(&value) {
+            return Ok(());
+        }
+        let unknown = self.unknown;
+        for k in 0..self.parts[place].len() {
+            let (at, _) = self.parts[place][k];
+            self.category(at, super::number_text(value).as_bytes())?;
+        }
+        // A value that was never seen has its slope: nothing is ignored.
+        self.unknown = unknown;
+        Ok(())
+    }
+
+    /// True if the values of a column of numbers are names, too.
+    pub fn is_small(&self, place: usize) -> bool {
+        !self.parts[place].is_empty() && matches!(self.schema.columns[place].role, Role::Numeric { .. })
+    }
+
     #[cold]
     fn number_out_of_order(&mut self, out: &mut Rows, at: usize, value: f64) {
         if at >= out.value.len() {
@@ -152,26 +219,45 @@ impl Columns {
         out.value[at] = value;
     }
 
-    /// A numeric cell that is empty.
+    /// A cell that is empty.
     #[cold]
     pub fn missing(&mut self, out: &mut Rows, start: usize, place: usize) -> Cell<()> {
-        let (policy, means) = (self.schema.missing, self.means);
-        let Role::Numeric { coordinate, stats } = &mut self.schema.columns[place].role else {
-            return match (&self.schema.columns[place].role, policy) {
-                (Role::Categorical { .. }, Missing::Error) => Err(no_value(&self.schema.columns[place].name)),
-                // No indicator is set.
-                (Role::Categorical { .. } | Role::Dropped, _) => Ok(()),
-                (Role::Target, _) if self.optional => Ok(()),
-                (role, _) => {
-                    let what = if matches!(role, Role::Target) { "target" } else { "weight" };
-                    Err(format!("the {what} is missing; drop the row"))
+        let policy = self.schema.missing;
+        match &self.schema.columns[place].role {
+            Role::Numeric { .. } => self.fill(out, start, place),
+            Role::Date { .. } => {
+                for k in 0..self.parts[place].len() {
+                    let (part, _) = self.parts[place][k];
+                    // No indicator is set for the others.
+                    if matches!(self.schema.columns[part].role, Role::Numeric { .. }) {
+                        self.fill(out, start, part)?;
+                    }
                 }
-            };
-        };
+                Ok(())
+            }
+            Role::Categorical { .. } if policy == Missing::Error => Err(no_value(&self.schema.columns[place].name)),
+            // No indicator is set.
+            Role::Categorical { .. } | Role::Words { .. } | Role::Dropped => Ok(()),
+            Role::Target if self.optional => Ok(()),
+            role => {
+                let what = if matches!(role, Role::Target) { "target" } else { "weight" };
+                Err(format!("the {what} is missing; drop the row"))
+            }
+        }
+    }
+
+    /// The number that stands for one that is not there.
+    fn fill(&mut self, out: &mut Rows, start: usize, place: usize) -> Cell<()> {
+        let (policy, means) = (self.schema.missing, self.means);
+        let column = &mut self.schema.columns[place];
+        let Role::Numeric { coordinate, stats } = &mut column.role else { return Ok(()) };
         let value = match policy {
-            Missing::Error => return Err(no_value(&self.schema.columns[place].name)),
+            Missing::Error => {
+                let of = column.part.map_or(place, |p| p.of);
+                return Err(no_value(&self.schema.columns[of].name));
+            }
             Missing::Zero | Missing::Debias => 0.0,
-            Missing::Mean => stats.mean,
+            Missing::Mean | Missing::Typical => stats.mean,
         };
         if !self.fixed {
             stats.missing += 1;
@@ -185,12 +271,104 @@ impl Columns {
         Ok(())
     }
 
+    /// A cell of a column of numbers or dates that is none: a missing value, counted, and an error if there are too many.
+    #[cold]
+    pub fn odd(&mut self, out: &mut Rows, start: usize, place: usize, value: &[u8]) -> Cell<()> {
+        let name = &self.schema.columns[place].name;
+        let date = matches!(self.schema.columns[place].role, Role::Date { .. });
+        let what = if date { "date" } else { "finite number" };
+        if self.schema.missing == Missing::Error {
+            return Err(format!(
+                "`{}` in column `{name}` is not a {what}, but the column held {} in the first rows; repair it, choose what missing values mean \
+                 (missing = typical, zero, mean or debias), drop the column, or say that the column is categorical",
+                shown(value),
+                if date { "dates" } else { "numbers" },
+            ));
+        }
+        let at = match self.odd.iter().position(|(p, ..)| *p == place) {
+            Some(at) => at,
+            None => {
+                self.odd.push((place, OddColumn { column: name.clone(), count: 0, first: Vec::new() }, 0));
+                self.odd.len() - 1
+            }
+        };
+        self.odd_values += 1;
+        let (_, odd, marks) = &mut self.odd[at];
+        odd.count += 1;
+        let text = shown(value);
+        let room = odd.first.len() < EXAMPLES;
+        match odd.first.iter_mut().find(|o| o.value == text) {
+            Some(known) => known.count += 1,
+            None if room => odd.first.push(OddValue { value: text, line: self.line, count: 1 }),
+            None => {}
+        }
+        // Marks such as `?` are meant to be missing, however many.
+        *marks += u64::from(is_mark(value));
+        let (odd_ones, rows) = (odd.count - *marks, (self.rows + 1).max(self.looked));
+        if odd_ones > FEW && odd_ones * ODD_SHARE > rows {
+            let list: Vec<String> = odd.first.iter().map(|o| format!("`{}`", o.value)).collect();
+            return Err(format!(
+                "{} of {} values of column `{name}` are no {what}s ({}), more than 1 in {ODD_SHARE}; repair them, say that the column is \
+                 categorical, or drop it",
+                thousands(odd_ones),
+                thousands(rows),
+                list.join(", ")
+            ));
+        }
+        if let (Role::Numeric { stats, .. }, false) = (&mut self.schema.columns[place].role, self.fixed) {
+            stats.odd += 1;
+        }
+        self.missing(out, start, place)
+    }
+
+    /// A date: its parts.
+    pub fn date(&mut self, out: &mut Rows, start: usize, place: usize, moment: Moment) -> Cell<()> {
+        let Role::Date { origin, .. } = self.schema.columns[place].role else { return Ok(()) };
+        for k in 0..self.parts[place].len() {
+            let (at, part) = self.parts[place][k];
+            match self.schema.columns[at].role {
+                Role::Numeric { coordinate, .. } => {
+                    self.number(out, start, at, coordinate, date::number_of(part, moment, origin))
+                }
+                _ => self.category(at, date::trimmed(&date::name_of(part, moment)))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The words of a text.
+    pub fn text(&mut self, place: usize, text: &[u8]) -> Cell<()> {
+        let Role::Words { run, .. } = self.schema.columns[place].role else { return Ok(()) };
+        let Ok(text) = std::str::from_utf8(text) else { return Err("the text is not UTF-8; convert the file first".into()) };
+        let all: Vec<String> = words(text).collect();
+        for k in 0..all.len() {
+            let mut joined = String::new();
+            for word in all[k..].iter().take(run) {
+                if !joined.is_empty() {
+                    joined.push(' ');
+                }
+                joined += word;
+                self.category(place, joined.as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
     /// A category.
     pub fn category(&mut self, place: usize, value: &[u8]) -> Cell<()> {
         let Some(dictionary) = &mut self.dictionaries[place] else { return Ok(()) };
         if let Some(&coordinate) = dictionary.get(value) {
             self.hot.push(coordinate);
             return Ok(());
+        }
+        if self.schema.columns[place].reading == Reading::Code && value.contains(&b'.') {
+            // 7.0 is code 7.
+            if let Some(number) = super::number::whole_number(value) {
+                let text = super::number_text(number);
+                if !text.contains('.') {
+                    return self.category(place, text.as_bytes());
+                }
+            }
         }
         if self.fixed {
             self.unknown += 1;
@@ -209,7 +387,7 @@ impl Columns {
         if let Names::Listed(names) = &mut self.schema.names {
             names.push(format!("{}={text}", column.name));
         }
-        if let Role::Categorical { values } = &mut column.role {
+        if let Role::Categorical { values } | Role::Words { values, .. } = &mut column.role {
             values.push(Category { value: text.to_owned(), coordinate: coordinate as u32 });
         }
         self.hot.push(coordinate as u32);
@@ -218,6 +396,10 @@ impl Columns {
 
     /// The target as a number.
     pub fn label_number(&mut self, label: f64) -> Cell<()> {
+        if let Some(survey) = &mut self.survey {
+            survey.number(label);
+            return Ok(());
+        }
         match self.target.number(label) {
             Some(y) => self.y = y,
             None if self.optional => self.y = f64::NAN,
@@ -228,10 +410,19 @@ impl Columns {
 
     /// The target as text.
     pub fn label_text(&mut self, label: &[u8]) -> Cell<()> {
+        if !self.label_reading.is_plain()
+            && let Some(number) = number_as(label, self.label_reading)
+        {
+            return self.label_number(number);
+        }
+        if let Some(survey) = &mut self.survey {
+            survey.text(label);
+            return Ok(());
+        }
         match self.target.text(label) {
             Some(y) => self.y = y,
             None if self.optional => self.y = f64::NAN,
-            None => return Err(self.target.complaint(&super::text::shown(label))),
+            None => return Err(self.target.complaint(&shown(label))),
         }
         Ok(())
     }
@@ -252,13 +443,16 @@ impl Columns {
                 }
             }
         }
-        if !self.categorical {
+        self.rows += 1;
+        if !self.sparse {
             out.finish_dense(self.y, self.weight);
             return;
         }
         let n = out.value.len() - start;
         out.index.extend(0..n as u32);
         self.hot.sort_unstable();
+        // A word may stand twice in a text.
+        self.hot.dedup();
         for &coordinate in &self.hot {
             out.push(coordinate, 1.0);
         }
@@ -266,9 +460,21 @@ impl Columns {
     }
 }
 
+impl Columns {
+    /// What was left out.
+    pub fn tally(&self) -> Tally {
+        Tally { unknown: self.unknown, odd: self.odd.iter().map(|(_, o, _)| o.clone()).collect(), ..Tally::default() }
+    }
+
+    /// Changes whenever the tally does.
+    pub fn tally_version(&self) -> u64 {
+        self.unknown + self.odd_values
+    }
+}
+
 fn no_value(column: &str) -> String {
     format!(
-        "column `{column}` has no value here; choose what missing values mean (missing = zero, mean or debias), or drop the row"
+        "column `{column}` has no value here; choose what missing values mean (missing = typical, zero, mean or debias), or drop the row"
     )
 }
 
@@ -312,9 +518,8 @@ fn decide(
             ));
         }
     };
-    let dropped = options.drop.iter().map(|n| place(n)).collect::<Result<Vec<_>>>()?;
-    let categorical = options.categorical.iter().map(|n| place(n)).collect::<Result<Vec<_>>>()?;
-    if weight == Some(target) || dropped.contains(&target) || categorical.contains(&target) {
+    let wanted = Wanted::of(options, place)?;
+    if weight == Some(target) || wanted.contains(target) {
         let what = format!("column `{}` is the target; it cannot have another role too", found[target].name);
         return Err(bad_header(file, what));
     }
@@ -323,32 +528,64 @@ fn decide(
         coordinates.push(INTERCEPT.into());
     }
     let mut columns = Vec::new();
+    let mut parts = Vec::new();
+    let numeric = |coordinates: &mut Vec<String>, name: &str, mean: f64| {
+        coordinates.push(name.to_owned());
+        let stats = Stats { mean: if options.missing == Missing::Typical { mean } else { 0.0 }, ..Stats::default() };
+        Role::Numeric { coordinate: coordinates.len() as u32 - 1, stats }
+    };
     for (k, f) in found.iter().enumerate() {
-        let role = if k == target {
-            Role::Target
-        } else if Some(k) == weight {
-            Role::Weight
-        } else if dropped.contains(&k) {
-            Role::Dropped
-        } else if f.numeric && !categorical.contains(&k) {
-            coordinates.push(f.name.clone());
-            Role::Numeric { coordinate: coordinates.len() as u32 - 1, stats: Default::default() }
-        } else {
-            Role::Categorical { values: Vec::new() }
+        if k == target || Some(k) == weight {
+            let reading = match f.look.guess(&f.name).kind {
+                Kind::Number(reading) if k == target => reading,
+                _ => Reading::Plain,
+            };
+            columns.push(Column { reading, ..Column::new(&f.name, if k == target { Role::Target } else { Role::Weight }) });
+            continue;
+        }
+        let Guess { kind, why } = wanted.guess(k, f, options.roles);
+        let (role, reading) = match (kind, wanted.words(k)) {
+            (Kind::Text, Some(run)) => (Role::Words { run, values: Vec::new() }, Reading::Plain),
+            (Kind::Drop | Kind::Text, _) => (Role::Dropped, Reading::Plain),
+            (Kind::Number(reading), _) => (numeric(&mut coordinates, &f.name, f.look.mean_as(reading)), reading),
+            (Kind::Small, _) => {
+                parts.push(Part { of: k, part: DatePart::Value });
+                (numeric(&mut coordinates, &f.name, f.look.mean_as(Reading::Plain)), Reading::Plain)
+            }
+            (Kind::Categories(reading), _) => (Role::Categorical { values: Vec::new() }, reading),
+            (Kind::Date(style, times), _) => {
+                let all = [DatePart::Days, DatePart::Year, DatePart::Month, DatePart::Weekday, DatePart::Hour];
+                parts.extend(all.into_iter().filter(|p| times || *p != DatePart::Hour).map(|part| Part { of: k, part }));
+                (Role::Date { style, origin: f.look.origin() }, Reading::Plain)
+            }
         };
-        columns.push(Column { name: f.name.clone(), role });
+        let gaps = f.look.present() < f.look.rows || f.look.odd().1 > 0;
+        columns.push(Column { reading, why, gaps, ..Column::new(&f.name, role) });
     }
-    if !columns.iter().any(|c| matches!(c.role, Role::Numeric { .. } | Role::Categorical { .. })) {
-        return Err(bad_header(file, "there is no column left to learn from beside the target".into()));
+    for part in parts {
+        let (of, gaps) = (&found[part.of], columns[part.of].gaps);
+        let name = format!("{}.{}", of.name, part.part.name());
+        let role = match part.part {
+            p if p.is_number() => numeric(&mut coordinates, &name, of.look.mean_of(p)),
+            _ => Role::Categorical { values: Vec::new() },
+        };
+        columns.push(Column { part: Some(part), gaps, ..Column::new(name, role) });
+    }
+    if !columns.iter().any(|c| matches!(c.role, Role::Numeric { .. } | Role::Categorical { .. } | Role::Words { .. })) {
+        let left_out: Vec<String> =
+            columns.iter().filter(|c| !c.why.is_empty()).map(|c| format!("`{}` {}", c.name, c.why)).collect();
+        let why = if left_out.is_empty() { String::new() } else { format!(": {}; say what it is", left_out.join("; ")) };
+        return Err(bad_header(file, format!("there is no column left to learn from beside the target{why}")));
     }
     let mut labels = Probe::default();
     if elsewhere {
-        columns.push(Column { name: options.target.clone().unwrap_or_else(|| "y".into()), role: Role::Target });
-        columns.extend(options.weight.clone().map(|name| Column { name, role: Role::Weight }));
+        columns.push(Column::new(options.target.clone().unwrap_or_else(|| "y".into()), Role::Target));
+        columns.extend(options.weight.clone().map(|name| Column::new(name, Role::Weight)));
     } else {
+        labels.reading = columns[target].reading;
         probe(target, &mut labels);
     }
-    let target: Target = labels.decide(&options.target_kind).map_err(|what| bad_header(file, what))?;
+    let target: Target = labels.decide(&options.target_kind).map_err(|what| Error::Target { file: file.into(), what })?;
     Ok(Schema {
         intercept: options.intercept,
         names: Names::Listed(coordinates),
@@ -357,4 +594,60 @@ fn decide(
         target,
         missing: options.missing,
     })
+}
+
+/// What the caller says of some columns, by their places.
+struct Wanted {
+    drop: Vec<usize>,
+    categorical: Vec<usize>,
+    numeric: Vec<usize>,
+    dates: Vec<usize>,
+    text: Vec<(usize, usize)>,
+}
+
+impl Wanted {
+    fn of(options: &ReadOptions, place: impl Fn(&str) -> Result<usize>) -> Result<Self> {
+        let all = |names: &[String]| names.iter().map(|n| place(n)).collect::<Result<Vec<_>>>();
+        Ok(Wanted {
+            drop: all(&options.drop)?,
+            categorical: all(&options.categorical)?,
+            numeric: all(&options.numeric)?,
+            dates: all(&options.dates)?,
+            text: options.text.iter().map(|(name, run)| Ok((place(name)?, *run))).collect::<Result<_>>()?,
+        })
+    }
+
+    fn contains(&self, k: usize) -> bool {
+        [&self.drop, &self.categorical, &self.numeric, &self.dates].iter().any(|all| all.contains(&k)) || self.words(k).is_some()
+    }
+
+    fn words(&self, k: usize) -> Option<usize> {
+        self.text.iter().find(|(at, _)| *at == k).map(|(_, run)| *run)
+    }
+
+    fn guess(&self, k: usize, found: &Found, roles: Roles) -> Guess {
+        let look = &found.look;
+        let asked = |kind| Guess::new(kind, "as asked");
+        if self.drop.contains(&k) {
+            return asked(Kind::Drop);
+        }
+        if self.words(k).is_some() {
+            return asked(Kind::Text);
+        }
+        if self.categorical.contains(&k) {
+            return asked(Kind::Categories(Reading::Plain));
+        }
+        let guess = look.guess(&found.name);
+        if self.numeric.contains(&k) {
+            return asked(if matches!(guess.kind, Kind::Number(_)) { guess.kind } else { Kind::Number(look.reading()) });
+        }
+        if self.dates.contains(&k) {
+            return asked(if matches!(guess.kind, Kind::Date(..)) { guess.kind } else { Kind::Date(DateStyle::YearFirst, true) });
+        }
+        match (roles, look.typed) {
+            (Roles::Typed, Typed::Number) => Guess::new(Kind::Number(Reading::Plain), ""),
+            (Roles::Typed, Typed::Nothing) => Guess::new(look.plain(), ""),
+            _ => guess,
+        }
+    }
 }

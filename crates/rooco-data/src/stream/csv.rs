@@ -1,19 +1,22 @@
 //! CSV and TSV: a header or none, quoted fields (with doubled quotes and line ends inside), numbers and categories.
 //!
-//! * A column is numeric if all its values in the first rows are numbers (or `true`/`false`, read as 1 and 0), categorical
-//!   otherwise; that is fixed from then on. Without a header columns are called `1`, `2`, ….
+//! * The first rows decide what a column is (`look.rs`): that is fixed from then on. Without a header columns are called `1`, `2`, ….
 //! * Empty fields and `NA`, `N/A`, `NaN`, `null`, `none` (in any case) are missing values.
 //! * The delimiter is a comma (a semicolon, tab or bar if the first line has no comma), a tab for TSV.
 //! * Every file has the header of the first one; the order of the columns may differ.
 
 use super::Tally;
+use super::cell::{Reading, is_missing, number_as};
 use super::columns::{Columns, Found};
+use super::date::{self, DateStyle};
 use super::input::Inputs;
+use super::look::{ColumnLook, Looks};
 use super::number::{number, whole_number};
 use super::open::ReadOptions;
 use super::rows::Rows;
 use super::schema::{Role, Schema};
 use super::source::{Fault, Read, Source};
+use super::target::Probe;
 use super::text::{Text, shown};
 use rooco::{Error, Result};
 
@@ -25,15 +28,50 @@ pub(crate) struct Csv {
     columns: Columns,
     /// What to do with each field of a record of this file.
     plan: Vec<Plan>,
+    /// The place in the schema of each field.
+    places: Vec<Option<usize>>,
+    /// All other columns are passed over.
+    only_target: bool,
+    /// Columns that are carried along as text, their places in the file, and their values in the last row.
+    keep: Vec<String>,
+    keep_at: Vec<usize>,
+    kept: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Plan {
     Skip,
-    Number { place: usize, coordinate: u32 },
-    Category { place: usize },
-    Target { place: usize },
-    Weight { place: usize },
+    Number {
+        place: usize,
+        coordinate: u32,
+    },
+    /// A number that is not written in the usual way.
+    Dressed {
+        place: usize,
+        coordinate: u32,
+        reading: Reading,
+    },
+    /// A number whose value is a name, too.
+    Small {
+        place: usize,
+        coordinate: u32,
+    },
+    Category {
+        place: usize,
+    },
+    Date {
+        place: usize,
+        style: DateStyle,
+    },
+    Words {
+        place: usize,
+    },
+    Target {
+        place: usize,
+    },
+    Weight {
+        place: usize,
+    },
 }
 
 impl Csv {
@@ -53,22 +91,55 @@ impl Csv {
             }
         };
         let given = options.header.or(options.schema.as_ref().map(|s| s.header));
-        let header = given.unwrap_or_else(|| records[0].iter().all(|f| whole_number(f).is_none() && !is_missing(f)));
+        let header = given.unwrap_or_else(|| is_header(&records[0]));
         if header && records.len() == 1 {
             return Err(lines.text.error_at(1, 0, "the file has a header, but no rows"));
         }
         let names = names(&records[0], header);
         let rows = &records[usize::from(header)..];
-        let numeric = |k: usize| rows.iter().filter_map(|r| r.get(k)).all(|f| is_missing(f) || plain_number(f).is_some());
-        let found: Vec<Found> = names.iter().enumerate().map(|(k, n)| Found { name: n.clone(), numeric: numeric(k) }).collect();
+        let found: Vec<Found> = match options.schema {
+            // The model says what its columns are.
+            Some(_) => names.iter().map(|n| Found { name: n.clone(), look: ColumnLook::default() }).collect(),
+            None => names
+                .iter()
+                .enumerate()
+                .map(|(k, n)| Found { name: n.clone(), look: look(rows, k, usize::from(header)) })
+                .collect(),
+        };
         let columns = Columns::new(lines.text.file(), &found, header, options, |target, probe| {
             for label in rows.iter().filter_map(|r| r.get(target)).filter(|l| !is_missing(l)) {
                 probe.text(label);
             }
         })?;
-        let mut csv = Csv { lines, columns, plan: Vec::new() };
+        let mut csv = Csv {
+            lines,
+            columns,
+            plan: Vec::new(),
+            places: Vec::new(),
+            only_target: false,
+            keep: options.keep.clone().unwrap_or_default(),
+            keep_at: Vec::new(),
+            kept: Vec::new(),
+        };
         csv.start_file(header)?;
         Ok(csv)
+    }
+
+    /// Reads all rows for their labels only.
+    pub fn survey(mut self) -> Result<Probe> {
+        self.columns.survey = Some(Probe::default());
+        self.only_target = true;
+        self.skip_all_but_the_target();
+        let mut rows = Rows::default();
+        loop {
+            rows.clear();
+            match self.read(&mut rows) {
+                Ok(true) => {}
+                Ok(false) => return Ok(self.columns.survey.take().unwrap_or_default()),
+                Err(Fault::Row(_)) => rows.abandon(),
+                Err(Fault::Fatal(error)) => return Err(error),
+            }
+        }
     }
 
     /// Reads the header of a file, if it has one, and finds its columns.
@@ -86,6 +157,11 @@ impl Csv {
         // Without a header the first row tells how many columns there are; a wrong number is reported with its row.
         let names = if header || !self.columns.optional { names } else { self.unnamed()? };
         let places = self.columns.places(self.lines.text.file(), &names, header)?;
+        self.keep_at.clear();
+        for name in &self.keep {
+            let at = self.columns.find(self.lines.text.file(), name, names.iter().map(String::as_str))?;
+            self.keep_at.push(at);
+        }
         self.plan = places
             .iter()
             .map(|place| match *place {
@@ -94,18 +170,84 @@ impl Csv {
                     Role::Target => Plan::Target { place },
                     Role::Weight => Plan::Weight { place },
                     Role::Dropped => Plan::Skip,
-                    Role::Numeric { coordinate, .. } => Plan::Number { place, coordinate: *coordinate },
+                    Role::Numeric { coordinate, .. } if self.columns.is_small(place) => {
+                        Plan::Small { place, coordinate: *coordinate }
+                    }
+                    Role::Numeric { coordinate, .. } => match self.columns.schema.columns[place].reading {
+                        Reading::Plain | Reading::Code => Plan::Number { place, coordinate: *coordinate },
+                        reading => Plan::Dressed { place, coordinate: *coordinate, reading },
+                    },
                     Role::Categorical { .. } => Plan::Category { place },
+                    Role::Date { style, .. } => Plan::Date { place, style: *style },
+                    Role::Words { .. } => Plan::Words { place },
                 },
             })
             .collect();
+        self.places = places;
+        if self.only_target {
+            self.skip_all_but_the_target();
+        }
         Ok(())
+    }
+
+    /// Reads all rows for what is in their columns. Rows that cannot be read are passed over.
+    pub fn inspect(mut self) -> Result<Looks> {
+        let mut looks: Vec<ColumnLook> = vec![ColumnLook::default(); self.columns.schema.columns.len()];
+        let mut rows = 0;
+        loop {
+            let line = self.lines.text.line_number() + 1;
+            match self.lines.record() {
+                Ok(None) => {
+                    if !self.lines.text.next_file()? {
+                        break;
+                    }
+                    self.start_file(self.columns.schema.header)?;
+                }
+                Err(Fault::Row(_)) => {}
+                Err(Fault::Fatal(error)) => return Err(error),
+                Ok(Some(Record::Plain(start, stop))) => {
+                    rows += 1;
+                    let fields = self.lines.text.buf()[start..stop].split(|&b| b == self.lines.delimiter);
+                    for (field, place) in fields.zip(&self.places) {
+                        if let Some(place) = *place {
+                            looks[place].cell(field.trim_ascii(), line);
+                        }
+                    }
+                }
+                Ok(Some(Record::Quoted)) => {
+                    rows += 1;
+                    for (field, place) in self.lines.fields().iter().zip(&self.places) {
+                        if let Some(place) = *place {
+                            looks[place].cell(field, line);
+                        }
+                    }
+                }
+            }
+        }
+        let names = self.columns.schema.columns.into_iter();
+        let own = names.zip(looks).filter(|(c, _)| c.part.is_none()).map(|(c, look)| (c.name, look));
+        Ok((own.collect(), rows))
+    }
+
+    fn skip_all_but_the_target(&mut self) {
+        self.plan.iter_mut().filter(|p| !matches!(p, Plan::Target { .. })).for_each(|p| *p = Plan::Skip);
     }
 
     /// Stand-in names for the fields of the first row of a file without a header.
     fn unnamed(&mut self) -> Result<Vec<String>> {
         let first = self.lines.probe(1)?;
         Ok(first.first().map_or(Vec::new(), |r| names(r, false)))
+    }
+
+    /// Remembers what is carried along.
+    #[cold]
+    fn carry(&mut self, record: &Record) {
+        let fields = match *record {
+            Record::Plain(start, stop) => split(&self.lines.text.buf()[start..stop], self.lines.delimiter),
+            Record::Quoted => self.lines.fields(),
+        };
+        let text = |&k: &usize| fields.get(k).map_or_else(String::new, |f| String::from_utf8_lossy(f).into_owned());
+        self.kept = self.keep_at.iter().map(text).collect();
     }
 
     /// A row without quotes.
@@ -131,6 +273,7 @@ impl Csv {
                 continue;
             }
             let end = memchr::memchr(delimiter, &buf[p..stop]).map_or(stop, |n| p + n);
+            self.columns.line = self.lines.text.line_number();
             if let Err(what) = cell(&mut self.columns, self.plan[k], &buf[p..end], first, out) {
                 return Err(self.lines.text.error(start, p, what));
             }
@@ -153,6 +296,7 @@ impl Csv {
         }
         for (k, field) in self.lines.cells.iter().enumerate() {
             let text = &self.lines.scratch[field.start..field.end];
+            self.columns.line = field.line;
             if let Err(what) = cell(&mut self.columns, self.plan[k], text, first, out) {
                 return Err(self.lines.text.error_at(field.line, field.column, what));
             }
@@ -174,7 +318,8 @@ fn cell(columns: &mut Columns, plan: Plan, field: &[u8], first: usize, out: &mut
     let field = field.trim_ascii();
     let place = match plan {
         Plan::Skip => return Ok(()),
-        Plan::Number { place, .. } | Plan::Category { place } | Plan::Target { place } | Plan::Weight { place } => place,
+        Plan::Number { place, .. } | Plan::Dressed { place, .. } | Plan::Small { place, .. } | Plan::Category { place } => place,
+        Plan::Date { place, .. } | Plan::Words { place } | Plan::Target { place } | Plan::Weight { place } => place,
     };
     if is_missing(field) {
         return columns.missing(out, first, place);
@@ -182,24 +327,45 @@ fn cell(columns: &mut Columns, plan: Plan, field: &[u8], first: usize, out: &mut
     match plan {
         Plan::Skip => {}
         Plan::Category { place } => return columns.category(place, field),
+        Plan::Words { place } => return columns.text(place, field),
         Plan::Target { .. } => return columns.label_text(field),
+        Plan::Date { place, style } => match date::parse(field, style) {
+            Some(moment) => return columns.date(out, first, place, moment),
+            None => return columns.odd(out, first, place, field),
+        },
         Plan::Weight { .. } => match whole_number(field) {
             Some(weight) => columns.weight(weight),
             None => return Err(format!("the weight `{}` is not a finite number; repair it or drop the row", shown(field))),
         },
-        Plan::Number { place, coordinate } => match plain_number(field) {
+        Plan::Number { place, coordinate } => match number_as(field, Reading::Plain) {
             Some(value) => columns.number(out, first, place, coordinate, value),
-            None => {
-                return Err(format!(
-                    "`{}` in column `{}` is not a finite number, but the column held numbers in the first rows; \
-                     repair it, drop the column, or say that the column is categorical",
-                    shown(field),
-                    columns.schema.columns[place].name
-                ));
-            }
+            None => return columns.odd(out, first, place, field),
+        },
+        Plan::Small { place, coordinate } => match number_as(field, Reading::Plain) {
+            Some(value) => return columns.small_number(out, first, place, coordinate, value),
+            None => return columns.odd(out, first, place, field),
+        },
+        Plan::Dressed { place, coordinate, reading } => match number_as(field, reading) {
+            Some(value) => columns.number(out, first, place, coordinate, value),
+            None => return columns.odd(out, first, place, field),
         },
     }
     Ok(())
+}
+
+/// What the first rows show of a column.
+fn look(rows: &[Vec<Vec<u8>>], column: usize, header: usize) -> ColumnLook {
+    let mut look = ColumnLook::default();
+    for (k, field) in rows.iter().enumerate().filter_map(|(k, r)| Some((k, r.get(column)?))) {
+        look.cell(field, (k + header + 1) as u64);
+    }
+    look.sealed()
+}
+
+/// Names, none of them a number; one may be empty, as that of an index that was saved with the table.
+fn is_header(fields: &[Vec<u8>]) -> bool {
+    let named = fields.iter().filter(|f| !is_missing(f)).count();
+    fields.iter().all(|f| whole_number(f).is_none() && (f.is_empty() || !is_missing(f))) && named > 0 && named + 1 >= fields.len()
 }
 
 fn names(fields: &[Vec<u8>], header: bool) -> Vec<String> {
@@ -212,19 +378,6 @@ fn names(fields: &[Vec<u8>], header: bool) -> Vec<String> {
 
 fn split(line: &[u8], delimiter: u8) -> Vec<Vec<u8>> {
     line.split(|&b| b == delimiter).map(|f| f.trim_ascii().to_vec()).collect()
-}
-
-fn plain_number(field: &[u8]) -> Option<f64> {
-    whole_number(field).or_else(|| match field.len() {
-        4 if field.eq_ignore_ascii_case(b"true") => Some(1.0),
-        5 if field.eq_ignore_ascii_case(b"false") => Some(0.0),
-        _ => None,
-    })
-}
-
-fn is_missing(field: &[u8]) -> bool {
-    field.is_empty()
-        || (field.len() <= 4 && [&b"na"[..], b"n/a", b"nan", b"null", b"none"].iter().any(|m| field.eq_ignore_ascii_case(m)))
 }
 
 /// Splits text into records.
@@ -389,7 +542,11 @@ impl Records {
 impl Source for Csv {
     fn read(&mut self, out: &mut Rows) -> Read<bool> {
         loop {
-            match self.lines.record()? {
+            let record = self.lines.record()?;
+            if let (false, Some(record)) = (self.keep_at.is_empty(), &record) {
+                self.carry(record);
+            }
+            match record {
                 Some(Record::Plain(start, stop)) => self.plain(start, stop, out).map_err(Fault::Row)?,
                 Some(Record::Quoted) => self.quoted(out).map_err(Fault::Row)?,
                 None if self.lines.text.next_file()? => {
@@ -406,6 +563,10 @@ impl Source for Csv {
         &self.columns.schema
     }
 
+    fn kept(&self) -> (&[String], &[String]) {
+        (&self.keep, &self.kept)
+    }
+
     fn bytes(&self) -> u64 {
         self.lines.text.bytes()
     }
@@ -415,10 +576,10 @@ impl Source for Csv {
     }
 
     fn tally(&self) -> Tally {
-        Tally { unknown: self.columns.unknown, ..Tally::default() }
+        self.columns.tally()
     }
 
     fn tally_version(&self) -> u64 {
-        self.columns.unknown
+        self.columns.tally_version()
     }
 }

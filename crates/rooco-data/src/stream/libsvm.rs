@@ -44,7 +44,8 @@ impl Libsvm {
         let schema = match &options.schema {
             Some(schema) => schema.clone(),
             None => {
-                let target = probe.decide(&options.target_kind).map_err(|what| text.error_at(1, 1, what))?;
+                let target =
+                    probe.decide(&options.target_kind).map_err(|what| Error::Target { file: text.file().into(), what })?;
                 let base = options.index_base.unwrap_or(if has_zero { 0 } else { 1 });
                 let count = usize::from(options.intercept);
                 Schema { intercept: options.intercept, names: Names::Numbered { base, count }, target, ..Schema::default() }

@@ -8,6 +8,7 @@
 //! | Vowpal Wabbit text | `vw.rs` | `namespace^name` |
 //! | Parquet | `parquet.rs` | as in CSV |
 //! | Arrow IPC, file and stream | `arrow.rs` | as in CSV |
+//! | JSON lines | `jsonl.rs` | as in CSV, `outer.inner` for nested objects |
 //!
 //! The intercept, if asked for, is coordinate 0 and the features start at 1: the number of features of a sparse file is not
 //! known before its end, so only the first place is stable. Every format gives the same rows for the same data, bit for bit.
@@ -17,10 +18,15 @@ use rooco::Row;
 
 mod ahead;
 mod arrow;
+mod cell;
 mod columns;
 mod csv;
+mod date;
 pub(crate) mod input;
+mod inspect;
+mod jsonl;
 mod libsvm;
+mod look;
 pub mod memory;
 mod names;
 mod number;
@@ -29,6 +35,7 @@ mod parquet;
 mod rows;
 mod scan;
 mod schema;
+mod schema_file;
 mod source;
 mod table;
 mod target;
@@ -37,9 +44,14 @@ mod vw;
 
 pub use ahead::Ahead;
 pub use arrow::{Batches, from_batches};
+pub use cell::Reading;
+pub use date::{DatePart, DateStyle};
 pub use input::Input;
-pub use open::{BadRows, Format, Labels, ReadOptions, open};
-pub use schema::{Category, Column, INTERCEPT, Missing, Names, Role, Schema, Stats};
+pub use inspect::{Inspected, inspect};
+pub use look::{ColumnLook, OddValue};
+pub use open::{BadRows, Format, Labels, ReadOptions, Roles, open};
+pub use schema::{Category, Column, INTERCEPT, Missing, Names, Part, Role, Schema, Stats};
+pub use schema_file::SchemaFile;
 pub use target::{Target, TargetKind};
 
 /// Rows in the order they arrive.
@@ -55,9 +67,19 @@ pub trait Stream: Send {
     /// some way ahead; which row depends on the data alone, not on timing.
     fn schema(&self) -> &Schema;
 
+    /// The names of the columns that are carried along ([`ReadOptions::keep`]), and their values in the last row as text.
+    fn kept(&self) -> (&[String], &[String]) {
+        (&[], &[])
+    }
+
+    /// Why the last row could not be read, where such rows are lent empty ([`BadRows::Mark`]).
+    fn problem(&self) -> Option<&str> {
+        None
+    }
+
     /// What was left out on the way.
     fn tally(&self) -> &Tally {
-        static NOTHING: Tally = Tally { bad_rows: 0, first_bad: Vec::new(), unknown: 0 };
+        static NOTHING: Tally = Tally { bad_rows: 0, first_bad: Vec::new(), unknown: 0, odd: Vec::new() };
         &NOTHING
     }
 }
@@ -74,6 +96,12 @@ impl<S: Stream + ?Sized> Stream for Box<S> {
     }
     fn tally(&self) -> &Tally {
         (**self).tally()
+    }
+    fn kept(&self) -> (&[String], &[String]) {
+        (**self).kept()
+    }
+    fn problem(&self) -> Option<&str> {
+        (**self).problem()
     }
 }
 
@@ -97,6 +125,19 @@ pub struct Tally {
     pub first_bad: Vec<String>,
     /// Values of categories and features that the given schema does not know, and that were ignored.
     pub unknown: u64,
+    /// Values that are not numbers in columns of numbers, and were taken as missing.
+    pub odd: Vec<OddColumn>,
+}
+
+/// Values of a column of numbers that are none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OddColumn {
+    /// The column.
+    pub column: String,
+    /// How many.
+    pub count: u64,
+    /// The first few different ones, with their places.
+    pub first: Vec<OddValue>,
 }
 
 /// A number in its shortest spelling: how a numeric class or category is called in every format.

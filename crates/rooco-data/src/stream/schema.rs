@@ -1,5 +1,7 @@
 //! What the coordinates of x mean. The schema grows as the stream is read, and is saved with the model.
 
+use super::cell::Reading;
+use super::date::{DatePart, DateStyle};
 use super::target::Target;
 
 /// What to do with a value that is not there.
@@ -15,6 +17,8 @@ pub enum Missing {
     Mean,
     /// Zero, for a loss that corrects for values missing at random; [`Stats::missing`] gives the rates it needs.
     Debias,
+    /// The mean of the column's values in the first rows that were looked at: one number from the first row to the last, and for predictions.
+    Typical,
 }
 
 /// The meaning of everything in a row.
@@ -55,6 +59,34 @@ pub struct Column {
     pub name: String,
     /// What it is used for.
     pub role: Role,
+    /// How its numbers are written.
+    #[serde(default, skip_serializing_if = "Reading::is_plain")]
+    pub reading: Reading,
+    /// A column that is not in the data but made from one that is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Part>,
+    /// Why it has this role, if there is something to say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+    /// True if the first rows had gaps here that are filled in.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gaps: bool,
+}
+
+impl Column {
+    /// A column as it stands in the data, with numbers in their usual spelling.
+    pub fn new(name: impl Into<String>, role: Role) -> Self {
+        Column { name: name.into(), role, reading: Reading::Plain, part: None, why: String::new(), gaps: false }
+    }
+}
+
+/// Where a column comes from that is not in the data.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Part {
+    /// The place of the date column in the schema.
+    pub of: usize,
+    /// Which part of the date.
+    pub part: DatePart,
 }
 
 /// What a column is used for.
@@ -78,6 +110,20 @@ pub enum Role {
         /// The values seen so far, in the order of their coordinates.
         values: Vec<Category>,
     },
+    /// A date or a time: its parts are columns of their own, behind those of the data.
+    Date {
+        /// How it is written.
+        style: DateStyle,
+        /// The first day that was looked at, since 1970: day 0 of the part `days`.
+        origin: i64,
+    },
+    /// Text: a coordinate for every word (and every run of up to `run` words), given on first sight, where x is 1 if the text has it.
+    Words {
+        /// The longest run of words that is a feature.
+        run: usize,
+        /// The words seen so far, in the order of their coordinates.
+        values: Vec<Category>,
+    },
 }
 
 /// A value of a categorical column and its coordinate, where x is 1 if the row has this value.
@@ -98,6 +144,13 @@ pub struct Stats {
     pub mean: f64,
     /// Values that were not.
     pub missing: u64,
+    /// Those among them that had something else in their place, such as a word.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub odd: u64,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 impl Stats {
@@ -125,14 +178,19 @@ impl Default for Schema {
 pub const INTERCEPT: &str = "(intercept)";
 
 impl Schema {
-    /// The coordinates whose values may be functions of earlier rows, because missing ones are filled in with the mean so far: an order test
-    /// must not look at them. Empty for every other policy.
+    /// The coordinates whose values may be functions of earlier rows, because missing ones are filled in with the mean so far or with that of
+    /// the first rows: an order test must not look at them.
     pub fn filled_in(&self) -> Vec<u32> {
-        let numeric = self.columns.iter().filter_map(|c| match c.role {
+        let filled = |c: &&Column| match self.missing {
+            Missing::Mean => true,
+            Missing::Typical => c.gaps,
+            _ => false,
+        };
+        let numeric = self.columns.iter().filter(filled).filter_map(|c| match c.role {
             Role::Numeric { coordinate, .. } => Some(coordinate),
             _ => None,
         });
-        let mut all: Vec<u32> = if self.missing == Missing::Mean { numeric.collect() } else { Vec::new() };
+        let mut all: Vec<u32> = numeric.collect();
         all.sort_unstable();
         all
     }
@@ -154,9 +212,23 @@ impl Schema {
         }
     }
 
+    /// The column that a coordinate belongs to: the one whose number it is, or one of whose values it stands for.
+    pub fn column_of(&self, coordinate: u32) -> Option<&Column> {
+        self.columns.iter().find(|c| match &c.role {
+            Role::Numeric { coordinate: own, .. } => *own == coordinate,
+            Role::Categorical { values } | Role::Words { values, .. } => {
+                values.binary_search_by_key(&coordinate, |v| v.coordinate).is_ok()
+            }
+            _ => false,
+        })
+    }
+
     /// How far the schema has grown.
     pub(crate) fn mark(&self) -> Mark {
-        let values = |c: &Column| if let Role::Categorical { values } = &c.role { values.len() } else { 0 };
+        let values = |c: &Column| match &c.role {
+            Role::Categorical { values } | Role::Words { values, .. } => values.len(),
+            _ => 0,
+        };
         Mark { features: self.features(), values: self.columns.iter().map(values).collect() }
     }
 
@@ -168,7 +240,9 @@ impl Schema {
         }
         for (k, column) in self.columns.iter().enumerate() {
             match &column.role {
-                Role::Categorical { values } => growth.values.extend(values[mark.values[k]..].iter().map(|v| (k, v.clone()))),
+                Role::Categorical { values } | Role::Words { values, .. } => {
+                    growth.values.extend(values[mark.values[k]..].iter().map(|v| (k, v.clone())));
+                }
                 Role::Numeric { stats, .. } if stats.count + stats.missing > 0 => growth.stats.push((k, *stats)),
                 _ => {}
             }
@@ -183,7 +257,7 @@ impl Schema {
             Names::Listed(names) => names.extend(growth.names),
         }
         for (k, value) in growth.values {
-            if let Role::Categorical { values } = &mut self.columns[k].role {
+            if let Role::Categorical { values } | Role::Words { values, .. } = &mut self.columns[k].role {
                 values.push(value);
             }
         }

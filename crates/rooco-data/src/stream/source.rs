@@ -23,6 +23,10 @@ pub(crate) trait Source: Send {
     fn tally_version(&self) -> u64 {
         0
     }
+    /// Columns that are carried along as text, and their values in the last row, also if it could not be read.
+    fn kept(&self) -> (&[String], &[String]) {
+        (&[], &[])
+    }
 }
 
 impl Source for Box<dyn Source> {
@@ -43,6 +47,9 @@ impl Source for Box<dyn Source> {
     }
     fn tally_version(&self) -> u64 {
         (**self).tally_version()
+    }
+    fn kept(&self) -> (&[String], &[String]) {
+        (**self).kept()
     }
 }
 
@@ -75,11 +82,28 @@ pub(crate) struct Direct<S> {
     done: bool,
     tally: Tally,
     version: u64,
+    /// Rows that cannot be read are lent empty, with the problem beside them.
+    marks: bool,
+    problem: Option<String>,
 }
 
 impl<S: Source> Direct<S> {
     pub fn new(source: S) -> Self {
-        Direct { source, rows: Rows::default(), count: 0, done: false, tally: Tally::default(), version: 0 }
+        Direct {
+            source,
+            rows: Rows::default(),
+            count: 0,
+            done: false,
+            tally: Tally::default(),
+            version: 0,
+            marks: false,
+            problem: None,
+        }
+    }
+
+    /// Rows that cannot be read are lent empty, with the problem beside them.
+    pub fn marking(self) -> Self {
+        Direct { marks: true, ..self }
     }
 
     #[cfg(test)]
@@ -94,8 +118,13 @@ impl<S: Source> Stream for Direct<S> {
             return Ok(None);
         }
         self.rows.clear();
+        if self.marks {
+            self.problem = None;
+        }
         let read = self.source.read(&mut self.rows);
-        if self.source.tally_version() != self.version {
+        // Every now and then, and at the end: it takes a copy.
+        let now = self.count.is_multiple_of(256) || !matches!(read, Ok(true));
+        if now && self.source.tally_version() != self.version {
             self.version = self.source.tally_version();
             self.tally = self.source.tally();
         }
@@ -108,11 +137,26 @@ impl<S: Source> Stream for Direct<S> {
                 self.done = true;
                 Ok(None)
             }
+            Err(Fault::Row(error)) if self.marks => {
+                self.rows.abandon();
+                self.rows.finish_dense(f64::NAN, 1.0);
+                self.problem = Some(error.to_string());
+                self.count += 1;
+                Ok(Some(self.rows.get(0)))
+            }
             Err(fault) => {
                 self.done = true;
                 Err(fault.into_error())
             }
         }
+    }
+
+    fn kept(&self) -> (&[String], &[String]) {
+        self.source.kept()
+    }
+
+    fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
     }
 
     fn position(&self) -> Position {
@@ -177,6 +221,10 @@ impl<S: Source> Source for SkipBad<S> {
     fn tally_version(&self) -> u64 {
         self.bad + self.source.tally_version()
     }
+
+    fn kept(&self) -> (&[String], &[String]) {
+        self.source.kept()
+    }
 }
 
 /// Any stream as a source: its rows are copied.
@@ -215,6 +263,9 @@ impl<S: Stream> Source for Copying<S> {
         self.0.tally().clone()
     }
     fn tally_version(&self) -> u64 {
-        self.0.tally().bad_rows + self.0.tally().unknown
+        {
+            let tally = self.0.tally();
+            tally.bad_rows + tally.unknown + tally.odd.iter().map(|o| o.count).sum::<u64>()
+        }
     }
 }

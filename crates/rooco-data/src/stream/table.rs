@@ -2,11 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use super::cell::{Reading, is_missing, number_as};
 use super::columns::{Columns, Found};
+use super::date::{self, DateStyle};
+use super::look::{ColumnLook, Looks, Typed};
 use super::open::ReadOptions;
 use super::rows::Rows;
-use super::schema::{Role, Schema};
+use super::schema::{Missing, Role, Schema};
 use super::source::{Fault, Read, Source};
+use super::target::Probe;
+use super::text::shown;
 use super::{Tally, number_text};
 use rooco::{Error, Result};
 
@@ -21,6 +26,8 @@ pub(crate) enum Kind {
     Number,
     Boolean,
     Text,
+    /// Dates and times: microseconds since 1970 as numbers, exact for 285 years either way.
+    Date,
     /// Anything else, described for the message.
     Other(String),
 }
@@ -67,6 +74,16 @@ pub(crate) trait Columnar: Send {
     fn read(&mut self, used: &[bool], most: usize, blocks: &mut [Block]) -> Result<usize>;
     /// Back to the first row of the file, after at most [`BLOCK`] rows.
     fn rewind(&mut self);
+    /// True if the file gives its columns no types: its texts are read as the fields of text files are.
+    fn untyped(&self) -> bool {
+        false
+    }
+    /// Why a row of the block last read cannot be used, if so.
+    fn fault(&mut self, _row: usize) -> Option<Error> {
+        None
+    }
+    /// The first rows have been looked at; nobody will go back.
+    fn started(&mut self) {}
     fn bytes(&self) -> u64;
     fn total_bytes(&self) -> Option<u64>;
 }
@@ -82,15 +99,44 @@ pub(crate) struct Table<R> {
     rows: usize,
     /// Rows of this file before the block.
     before: u64,
+    /// All other columns are passed over.
+    only_target: bool,
+    untyped: bool,
+    /// Columns that are carried along as text, their places in the file, and their values in the last row.
+    keep: Vec<String>,
+    keep_at: Vec<usize>,
+    kept: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Use {
     Skip,
-    Number { place: usize, coordinate: u32 },
-    Category { place: usize },
-    Target { place: usize },
-    Weight { place: usize },
+    Number {
+        place: usize,
+        coordinate: u32,
+        reading: Reading,
+    },
+    /// A number whose value is a name, too.
+    Small {
+        place: usize,
+        coordinate: u32,
+    },
+    Category {
+        place: usize,
+    },
+    Date {
+        place: usize,
+        style: DateStyle,
+    },
+    Words {
+        place: usize,
+    },
+    Target {
+        place: usize,
+    },
+    Weight {
+        place: usize,
+    },
 }
 
 impl<R: Columnar> Table<R> {
@@ -106,10 +152,15 @@ impl<R: Columnar> Table<R> {
                 break kinds;
             }
         };
-        let found: Vec<Found> = kinds
-            .iter()
-            .map(|(name, kind)| Found { name: name.clone(), numeric: matches!(kind, Kind::Number | Kind::Boolean) })
-            .collect();
+        let probed = options.probe_rows.min(BLOCK);
+        let looks: Vec<ColumnLook> = match options.schema {
+            // The model says what its columns are.
+            Some(_) => vec![ColumnLook::default(); kinds.len()],
+            None if reader.untyped() => look_at_all(&mut reader, &kinds, probed)?,
+            // Column by column: all of them side by side may take much memory.
+            None => (0..kinds.len()).map(|k| look_at(&mut reader, kinds.len(), k, &kinds[k].1, probed)).collect::<Result<_>>()?,
+        };
+        let found: Vec<Found> = kinds.iter().zip(looks).map(|((name, _), look)| Found { name: name.clone(), look }).collect();
         let file = reader.file().to_path_buf();
         let mut probed = Ok(());
         let columns = Columns::new(&file, &found, true, options, |target, probe| {
@@ -119,6 +170,7 @@ impl<R: Columnar> Table<R> {
                 Kind::Text => block.text(row).into_iter().for_each(|l| probe.text(l)),
                 Kind::Boolean if block.numbers[row].is_finite() => probe.text(truth(block.numbers[row])),
                 Kind::Number if block.numbers[row].is_finite() => probe.number(block.numbers[row]),
+                Kind::Date if block.numbers[row].is_finite() => probe.text(date::text_of(block.numbers[row] as i64).as_bytes()),
                 _ => {}
             });
             probed = shown.map(|_| ());
@@ -134,7 +186,14 @@ impl<R: Columnar> Table<R> {
             at: 0,
             rows: 0,
             before: 0,
+            only_target: false,
+            untyped: false,
+            keep: options.keep.clone().unwrap_or_default(),
+            keep_at: Vec::new(),
+            kept: Vec::new(),
         };
+        table.reader.started();
+        table.untyped = table.reader.untyped();
         table.start_file()?;
         Ok(table)
     }
@@ -142,6 +201,52 @@ impl<R: Columnar> Table<R> {
     #[cfg(test)]
     pub fn reader(&self) -> &R {
         &self.reader
+    }
+
+    /// Reads all rows for their labels only.
+    pub fn survey(mut self) -> Result<Probe> {
+        self.columns.survey = Some(Probe::default());
+        self.only_target = true;
+        self.start_file()?;
+        let mut rows = Rows::default();
+        loop {
+            rows.clear();
+            match self.read(&mut rows) {
+                Ok(true) => {}
+                Ok(false) => return Ok(self.columns.survey.take().unwrap_or_default()),
+                Err(Fault::Row(_)) => rows.abandon(),
+                Err(Fault::Fatal(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// Reads all rows for what is in their columns.
+    pub fn inspect(mut self) -> Result<Looks> {
+        let kinds = self.reader.columns();
+        let mut looks: Vec<ColumnLook> = kinds.iter().map(|(_, kind)| ColumnLook::typed(typed(kind), kind)).collect();
+        let used: Vec<bool> = kinds.iter().map(|(_, kind)| !matches!(kind, Kind::Other(_))).collect();
+        let mut blocks: Vec<Block> = Vec::new();
+        blocks.resize_with(kinds.len(), Block::default);
+        let mut rows = 0;
+        loop {
+            blocks.iter_mut().for_each(Block::clear);
+            let n = self.reader.read(&used, self.most, &mut blocks)?;
+            if n == 0 {
+                if !self.reader.next_file()? {
+                    break;
+                }
+                if self.reader.columns() != kinds {
+                    let what = "the columns are not those of the first file; look at the files one by one".into();
+                    return Err(Error::Parse { file: self.reader.file().into(), line: 1, column: 0, what });
+                }
+                continue;
+            }
+            for (k, (_, kind)) in kinds.iter().enumerate() {
+                (0..n).for_each(|row| show(&mut looks[k], &blocks[k], kind, row, rows + row as u64 + 1));
+            }
+            rows += n as u64;
+        }
+        Ok((kinds.into_iter().map(|(name, _)| name).zip(looks).collect(), rows))
     }
 
     /// Finds the columns of a file.
@@ -153,12 +258,21 @@ impl<R: Columnar> Table<R> {
         for ((name, kind), place) in kinds.into_iter().zip(places) {
             let what = match place {
                 None => Use::Skip,
+                Some(place) if self.only_target && *self.columns.role(place) != Role::Target => Use::Skip,
                 Some(place) => match self.columns.role(place) {
                     Role::Dropped => Use::Skip,
                     Role::Target => Use::Target { place },
                     Role::Weight => Use::Weight { place },
-                    Role::Numeric { coordinate, .. } => Use::Number { place, coordinate: *coordinate },
+                    Role::Numeric { coordinate, .. } if self.columns.is_small(place) => {
+                        Use::Small { place, coordinate: *coordinate }
+                    }
+                    Role::Numeric { coordinate, .. } => {
+                        let reading = self.columns.schema.columns[place].reading;
+                        Use::Number { place, coordinate: *coordinate, reading }
+                    }
                     Role::Categorical { .. } => Use::Category { place },
+                    Role::Date { style, .. } => Use::Date { place, style: *style },
+                    Role::Words { .. } => Use::Words { place },
                 },
             };
             let problem = match (&kind, what) {
@@ -166,9 +280,16 @@ impl<R: Columnar> Table<R> {
                 (Kind::Other(kind), _) => {
                     Some(format!("has the type {kind}, which is neither a number nor text; drop it or convert it"))
                 }
-                (Kind::Text, Use::Number { .. } | Use::Weight { .. }) => {
+                (Kind::Text, Use::Weight { .. }) if !self.untyped => {
                     Some("holds text where numbers are expected; convert it".into())
                 }
+                (Kind::Date, Use::Number { .. } | Use::Small { .. } | Use::Weight { .. }) => {
+                    Some("holds dates where numbers are expected; convert it".into())
+                }
+                (Kind::Number | Kind::Boolean, Use::Date { .. }) => {
+                    Some("holds numbers where dates are expected; convert it".into())
+                }
+                (Kind::Number | Kind::Boolean | Kind::Date, Use::Words { .. }) => Some("holds no text; convert it".into()),
                 _ => None,
             };
             if let Some(problem) = problem {
@@ -178,6 +299,13 @@ impl<R: Columnar> Table<R> {
             self.plan.push((what, kind));
         }
         self.used = self.plan.iter().map(|(u, _)| !matches!(u, Use::Skip)).collect();
+        let columns = self.reader.columns();
+        self.keep_at.clear();
+        for name in &self.keep {
+            let at = self.columns.find(self.reader.file(), name, columns.iter().map(|(n, _)| n.as_str()))?;
+            self.keep_at.push(at);
+            self.used[at] |= !matches!(columns[at].1, Kind::Other(_));
+        }
         self.blocks.resize_with(self.plan.len(), Block::default);
         self.most = (NUMBERS / self.used.iter().filter(|u| **u).count().max(1)).clamp(1, BLOCK);
         Ok(())
@@ -190,7 +318,32 @@ impl<R: Columnar> Table<R> {
             let (columns, block) = (&mut self.columns, &self.blocks[k]);
             let done = match *what {
                 Use::Skip => Ok(()),
-                Use::Number { place, coordinate } => {
+                Use::Number { place, coordinate, reading } if *kind == Kind::Text => {
+                    cell(columns, block.text(row), out, first, place, |columns, out, text| match number_as(text, reading) {
+                        Some(value) => {
+                            columns.number(out, first, place, coordinate, value);
+                            Ok(())
+                        }
+                        None => columns.odd(out, first, place, text),
+                    })
+                }
+                Use::Small { place, coordinate } if *kind == Kind::Text => {
+                    cell(columns, block.text(row), out, first, place, |columns, out, text| {
+                        match number_as(text, Reading::Plain) {
+                            Some(value) => columns.small_number(out, first, place, coordinate, value),
+                            None => columns.odd(out, first, place, text),
+                        }
+                    })
+                }
+                Use::Small { place, coordinate } => {
+                    let value = block.numbers[row];
+                    if value.is_finite() {
+                        columns.small_number(out, first, place, coordinate, value)
+                    } else {
+                        not_finite(columns, out, first, place, value)
+                    }
+                }
+                Use::Number { place, coordinate, .. } => {
                     let value = block.numbers[row];
                     if value.is_finite() {
                         columns.number(out, first, place, coordinate, value);
@@ -199,6 +352,20 @@ impl<R: Columnar> Table<R> {
                         not_finite(columns, out, first, place, value)
                     }
                 }
+                Use::Date { place, style } if *kind == Kind::Text => {
+                    cell(columns, block.text(row), out, first, place, |columns, out, text| match date::parse(text, style) {
+                        Some(moment) => columns.date(out, first, place, moment),
+                        None => columns.odd(out, first, place, text),
+                    })
+                }
+                Use::Date { place, .. } => match block.numbers[row] {
+                    value if value.is_nan() => columns.missing(out, first, place),
+                    value => columns.date(out, first, place, value as i64),
+                },
+                Use::Words { place } => match block.text(row) {
+                    Some(text) => columns.text(place, text),
+                    None => columns.missing(out, first, place),
+                },
                 Use::Category { place } | Use::Target { place } => {
                     let target = matches!(what, Use::Target { .. });
                     match kind {
@@ -208,11 +375,24 @@ impl<R: Columnar> Table<R> {
                             None => columns.missing(out, first, place),
                         },
                         _ if !block.numbers[row].is_finite() => not_finite(columns, out, first, place, block.numbers[row]),
+                        Kind::Date => {
+                            let text = date::text_of(block.numbers[row] as i64);
+                            if target { columns.label_text(text.as_bytes()) } else { columns.category(place, text.as_bytes()) }
+                        }
                         Kind::Boolean if target => columns.label_text(truth(block.numbers[row])),
                         Kind::Boolean => columns.category(place, truth(block.numbers[row])),
                         _ if target => columns.label_number(block.numbers[row]),
                         _ => columns.category(place, number_text(block.numbers[row]).as_bytes()),
                     }
+                }
+                Use::Weight { place } if *kind == Kind::Text => {
+                    cell(columns, block.text(row), out, first, place, |columns, _, text| match number_as(text, Reading::Plain) {
+                        Some(weight) => {
+                            columns.weight(weight);
+                            Ok(())
+                        }
+                        None => Err(format!("the weight `{}` is not a finite number; repair it or drop the row", shown(text))),
+                    })
                 }
                 Use::Weight { place } => {
                     let weight = block.numbers[row];
@@ -228,6 +408,84 @@ impl<R: Columnar> Table<R> {
         }
         self.columns.finish(out, first);
         Ok(())
+    }
+}
+
+/// A cell of text that is to be something else. Text files have words for missing values; so may the text of typed files.
+fn cell(
+    columns: &mut Columns,
+    text: Option<&[u8]>,
+    out: &mut Rows,
+    first: usize,
+    place: usize,
+    read: impl FnOnce(&mut Columns, &mut Rows, &[u8]) -> std::result::Result<(), String>,
+) -> std::result::Result<(), String> {
+    match text.map(<[u8]>::trim_ascii).filter(|t| !is_missing(t)) {
+        Some(text) => read(columns, out, text),
+        None => columns.missing(out, first, place),
+    }
+}
+
+/// What the first rows show of all columns of a file without types.
+fn look_at_all<R: Columnar>(reader: &mut R, kinds: &[(String, Kind)], rows: usize) -> Result<Vec<ColumnLook>> {
+    let mut seen: Vec<ColumnLook> = kinds
+        .iter()
+        .map(|(_, kind)| match kind {
+            Kind::Other(_) => ColumnLook::typed(Typed::Other, kind),
+            _ => ColumnLook::default(),
+        })
+        .collect();
+    let mut blocks: Vec<Block> = Vec::new();
+    blocks.resize_with(kinds.len(), Block::default);
+    let n = reader.read(&vec![true; kinds.len()], rows, &mut blocks)?;
+    for row in 0..n {
+        if reader.fault(row).is_none() {
+            for (k, (_, kind)) in kinds.iter().enumerate() {
+                show(&mut seen[k], &blocks[k], kind, row, row as u64 + 1);
+            }
+        }
+    }
+    reader.rewind();
+    Ok(seen)
+}
+
+/// What the first rows show of a column.
+fn look_at<R: Columnar>(reader: &mut R, columns: usize, k: usize, kind: &Kind, rows: usize) -> Result<ColumnLook> {
+    let mut seen = ColumnLook::typed(typed(kind), kind);
+    let place = (!matches!(kind, Kind::Other(_))).then_some(k);
+    look(reader, columns, place, rows, |block, row| show(&mut seen, block, kind, row, row as u64 + 1))?;
+    Ok(seen.sealed())
+}
+
+fn typed(kind: &Kind) -> Typed {
+    match kind {
+        Kind::Number => Typed::Number,
+        Kind::Boolean => Typed::Boolean,
+        Kind::Text => Typed::Text,
+        Kind::Date => Typed::Date,
+        Kind::Other(_) => Typed::Other,
+    }
+}
+
+/// A cell as text; empty if it is missing.
+fn text_of(kind: &Kind, block: &Block, row: usize) -> String {
+    match kind {
+        Kind::Text => block.text(row).map_or_else(String::new, |t| String::from_utf8_lossy(t).into_owned()),
+        Kind::Other(_) => String::new(),
+        _ if block.numbers[row].is_nan() => String::new(),
+        Kind::Date => date::text_of(block.numbers[row] as i64),
+        Kind::Boolean => String::from_utf8_lossy(truth(block.numbers[row])).into_owned(),
+        Kind::Number => number_text(block.numbers[row]),
+    }
+}
+
+/// Shows a cell to what is seen of its column.
+fn show(seen: &mut ColumnLook, block: &Block, kind: &Kind, row: usize, line: u64) {
+    match kind {
+        Kind::Text => seen.cell(block.text(row).unwrap_or(&[]).trim_ascii(), line),
+        Kind::Date => seen.moment(Some(block.numbers[row]).filter(|v| !v.is_nan()).map(|v| v as i64)),
+        Kind::Number | Kind::Boolean => seen.number(block.numbers[row], line),
+        Kind::Other(_) => {}
     }
 }
 
@@ -260,11 +518,13 @@ fn truth(value: f64) -> &'static [u8] {
     if value == 0.0 { b"false" } else { b"true" }
 }
 
-/// NaN is a missing value, as in text files; infinity is an error.
+/// NaN is a missing value, as in text files; infinity is odd in a feature and an error elsewhere.
 #[cold]
 fn not_finite(columns: &mut Columns, out: &mut Rows, first: usize, place: usize, value: f64) -> std::result::Result<(), String> {
     if value.is_nan() {
         columns.missing(out, first, place)
+    } else if matches!(columns.role(place), Role::Numeric { .. }) && columns.schema.missing != Missing::Error {
+        columns.odd(out, first, place, value.to_string().as_bytes())
     } else {
         Err(format!("column `{}` holds {value}; every number must be finite", columns.schema.columns[place].name))
     }
@@ -286,6 +546,14 @@ impl<R: Columnar> Source for Table<R> {
             }
         }
         self.at += 1;
+        self.columns.line = self.before + self.at as u64;
+        self.kept.clear();
+        for &k in &self.keep_at {
+            self.kept.push(text_of(&self.plan[k].1, &self.blocks[k], self.at - 1));
+        }
+        if let Some(error) = self.reader.fault(self.at - 1) {
+            return Err(Fault::Row(error));
+        }
         match self.row(self.at - 1, out) {
             Ok(()) => Ok(true),
             Err((k, what)) => {
@@ -299,6 +567,10 @@ impl<R: Columnar> Source for Table<R> {
         &self.columns.schema
     }
 
+    fn kept(&self) -> (&[String], &[String]) {
+        (&self.keep, &self.kept)
+    }
+
     fn bytes(&self) -> u64 {
         self.reader.bytes()
     }
@@ -308,10 +580,10 @@ impl<R: Columnar> Source for Table<R> {
     }
 
     fn tally(&self) -> Tally {
-        Tally { unknown: self.columns.unknown, ..Tally::default() }
+        self.columns.tally()
     }
 
     fn tally_version(&self) -> u64 {
-        self.columns.unknown
+        self.columns.tally_version()
     }
 }

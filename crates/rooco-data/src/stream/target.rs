@@ -1,5 +1,6 @@
 //! What the target means: a number, or one of K classes. Decided from the first rows, or given, and fixed from then on.
 
+use super::cell::{Reading, number_as};
 use super::number_text;
 
 /// The meaning of the target column.
@@ -9,6 +10,8 @@ pub enum Target {
     Number,
     /// y is a class: -1 and +1 for two classes (the second name is +1), 0..K-1 for more.
     Classes(Vec<String>),
+    /// Two classes: the second name is +1, and every other label is -1, whatever it is.
+    Against(Vec<String>),
 }
 
 /// What the caller wants of the target.
@@ -25,6 +28,8 @@ pub enum TargetKind {
     Classes,
     /// These classes, in this order.
     Named(Vec<String>),
+    /// Two classes: this one, and every other label.
+    Positive(String),
 }
 
 impl Target {
@@ -32,7 +37,7 @@ impl Target {
     pub fn classes(&self) -> &[String] {
         match self {
             Target::Number => &[],
-            Target::Classes(names) => names,
+            Target::Classes(names) | Target::Against(names) => names,
         }
     }
 
@@ -73,6 +78,9 @@ impl Encoder {
         match self.target {
             Target::Number => Some(label),
             Target::Classes(_) => self.numbers.iter().find(|(name, _)| *name == label).map(|&(_, y)| y),
+            Target::Against(_) => {
+                Some(if self.numbers.last().is_some_and(|(name, y)| *name == label && *y > 0.0) { 1.0 } else { -1.0 })
+            }
         }
     }
 
@@ -84,6 +92,8 @@ impl Encoder {
                 let k = names.iter().position(|name| name.as_bytes() == label);
                 k.map(|k| Self::y(k, names.len())).or_else(|| self.number(parse_plain(label)?))
             }
+            Target::Against(names) if names[1].as_bytes() == label => Some(1.0),
+            Target::Against(_) => parse_plain(label).map_or(Some(-1.0), |label| self.number(label)),
         }
     }
 
@@ -91,8 +101,9 @@ impl Encoder {
     pub fn complaint(&self, label: &str) -> String {
         match &self.target {
             Target::Number => format!("the target `{label}` is not a number; for classes ask for a classification loss"),
-            Target::Classes(names) => format!(
-                "the target `{label}` is none of the classes {}; they were fixed by the first rows or by the model: name all of them in the options",
+            Target::Classes(names) | Target::Against(names) => format!(
+                "the target `{label}` is none of the classes {}; they were fixed by the first rows, by the caller or by the model: name all of \
+                 them, or name the positive class and let all others be its opposite",
                 list(names)
             ),
         }
@@ -121,32 +132,42 @@ fn parse_plain(text: &[u8]) -> Option<f64> {
 /// Collects the labels of the first rows.
 #[derive(Debug, Default)]
 pub(crate) struct Probe {
-    /// Distinct labels: numbers in one spelling, words as they are. Never more than a few thousand.
+    /// Distinct labels: numbers in one spelling, words as they are.
     labels: std::collections::BTreeSet<String>,
     words: bool,
     rows: u64,
+    /// How numbers are written.
+    pub reading: Reading,
 }
 
 impl Probe {
     pub fn number(&mut self, label: f64) {
         self.rows += 1;
-        self.labels.insert(number_text(label));
+        self.insert(number_text(label));
     }
 
     pub fn text(&mut self, label: &[u8]) {
-        match parse_plain(label) {
+        let number = if self.reading.is_plain() { parse_plain(label) } else { number_as(label, self.reading) };
+        match number {
             Some(value) => self.number(value),
             None => {
                 self.rows += 1;
                 self.words = true;
-                self.labels.insert(String::from_utf8_lossy(label).into_owned());
+                self.insert(String::from_utf8_lossy(label).into_owned());
             }
+        }
+    }
+
+    /// More than a few thousand are no classes.
+    fn insert(&mut self, label: String) {
+        if self.labels.len() < 5000 {
+            self.labels.insert(label);
         }
     }
 
     /// The decision. `Err` says why none is possible, and the way out.
     pub fn decide(self, kind: &TargetKind) -> Result<Target, String> {
-        let Probe { labels, words, rows } = self;
+        let Probe { labels, words, rows, .. } = self;
         let mut names: Vec<String> = labels.into_iter().collect();
         if !words {
             names.sort_by(|a, b| parse_plain(a.as_bytes()).unwrap_or(0.0).total_cmp(&parse_plain(b.as_bytes()).unwrap_or(0.0)));
@@ -170,22 +191,27 @@ impl Probe {
                 }
                 Ok(Target::Classes(names.clone()))
             }
+            TargetKind::Positive(positive) => {
+                let others: Vec<&String> = names.iter().filter(|n| *n != positive).collect();
+                let other = if let [only] = others[..] { only.clone() } else { format!("not {positive}") };
+                Ok(Target::Against(vec![other, positive.clone()]))
+            }
             TargetKind::TwoClasses if names.len() == 2 => Ok(Target::Classes(names)),
             TargetKind::TwoClasses => Err(format!(
-                "the first {rows} rows have {} target values ({}), but two classes are needed; name the classes, shuffle the rows, or choose another loss",
+                "{rows} rows have {} target values ({}), but two classes are needed; name the classes, shuffle the rows, or choose another loss",
                 names.len(),
                 list(&names)
             )),
             TargetKind::Classes if names.len() >= 2 && names.len() <= 1000 => Ok(Target::Classes(names)),
             TargetKind::Classes => Err(format!(
-                "the first {rows} rows have {} target values ({}), but classes need 2 to 1000 of them; name the classes, shuffle the rows, or choose another loss",
+                "{rows} rows have {} target values ({}), but classes need 2 to 1000 of them; name the classes, shuffle the rows, or choose another loss",
                 names.len(),
                 list(&names)
             )),
             TargetKind::Guess if words => match names.len() {
                 2..=1000 => Ok(Target::Classes(names)),
                 n => Err(format!(
-                    "the target is text with {n} values in the first {rows} rows ({}); it must be a number or have 2 to 1000 classes",
+                    "the target is text with {n} values in {rows} rows ({}); it must be a number or have 2 to 1000 classes",
                     list(&names)
                 )),
             },
@@ -222,6 +248,19 @@ mod tests {
         assert_eq!(decide(&["0", "0"], TargetKind::TwoClasses), Ok(classes(&["0", "1"])));
         assert!(decide(&["7", "7"], TargetKind::TwoClasses).unwrap_err().contains("two classes are needed"));
         assert!(decide(&["a", "a"], TargetKind::Guess).unwrap_err().contains("1 values"));
+    }
+
+    #[test]
+    fn one_class_against_all_others() {
+        let target = decide(&["a", "b", "c"], TargetKind::Positive("b".into())).unwrap();
+        assert_eq!(target, Target::Against(vec!["not b".into(), "b".into()]));
+        let encoder = Encoder::new(target);
+        assert_eq!(
+            (encoder.text(b"b"), encoder.text(b"a"), encoder.text(b"new"), encoder.text(b"7")),
+            (Some(1.0), Some(-1.0), Some(-1.0), Some(-1.0))
+        );
+        let encoder = Encoder::new(decide(&["0", "2"], TargetKind::Positive("2".into())).unwrap());
+        assert_eq!((encoder.text(b"2.0"), encoder.number(2.0), encoder.number(0.0)), (Some(1.0), Some(1.0), Some(-1.0)));
     }
 
     #[test]

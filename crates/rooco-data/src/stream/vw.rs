@@ -33,6 +33,9 @@ pub(crate) struct Vw {
     /// `namespace^name` under construction.
     key: Vec<u8>,
     sorting: Vec<(u32, f64)>,
+    /// The tag, if it is carried along.
+    keep: Vec<String>,
+    kept: Vec<String>,
 }
 
 enum How {
@@ -55,7 +58,8 @@ impl Vw {
                 } else {
                     Names::Listed(if options.intercept { vec![INTERCEPT.into()] } else { Vec::new() })
                 };
-                let target = first.labels.decide(&options.target_kind).map_err(|what| text.error_at(1, 1, what))?;
+                let target =
+                    first.labels.decide(&options.target_kind).map_err(|what| Error::Target { file: text.file().into(), what })?;
                 Schema { intercept: options.intercept, names, target, ..Schema::default() }
             }
         };
@@ -82,6 +86,8 @@ impl Vw {
             drop: options.drop.iter().map(|n| n.clone().into_bytes()).collect(),
             key: Vec::new(),
             sorting: Vec::new(),
+            keep: options.keep.iter().map(|_| "tag".to_owned()).collect(),
+            kept: Vec::new(),
             text,
             schema,
         })
@@ -144,6 +150,10 @@ impl Vw {
         let Some(bar) = memchr::memchr(b'|', &buf[start..stop]).map(|n| start + n) else {
             return Err(self.text.error(start, start, "there is no bar (|) before the features; is this another format?"));
         };
+        if !self.keep.is_empty() {
+            self.kept = vec![tag(buf, start, bar)];
+        }
+        let buf = self.text.buf();
         let (y, weight) = self.head(start, bar)?;
         if self.schema.intercept {
             out.push(0, 1.0);
@@ -268,6 +278,14 @@ impl Vw {
         out.finish(y, weight);
         Ok(())
     }
+}
+
+/// The tag without its quote; empty if there is none.
+fn tag(buf: &[u8], start: usize, bar: usize) -> String {
+    let last = words(buf, start, bar).last().filter(|&(a, b)| b == bar || buf[a] == b'\'');
+    last.map_or_else(String::new, |(a, b)| {
+        String::from_utf8_lossy(buf[a..b].strip_prefix(b"'").unwrap_or(&buf[a..b])).into_owned()
+    })
 }
 
 fn too_many(limit: usize) -> String {
@@ -405,6 +423,10 @@ impl Source for Vw {
             self.row(start, stop, out).map_err(Fault::Row)?;
             return Ok(true);
         }
+    }
+
+    fn kept(&self) -> (&[String], &[String]) {
+        (&self.keep, &self.kept)
     }
 
     fn schema(&self) -> &Schema {

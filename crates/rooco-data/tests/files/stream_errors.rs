@@ -37,6 +37,8 @@ fn check(name: &str, bytes: &[u8], options: &ReadOptions, line: u64, column: u64
         Error::Parse { file, line: l, column: c, .. } => {
             assert_eq!((file.to_str(), l, c), (Some(name), line, column), "{shown:?}: {message}");
         }
+        // It is about the whole file.
+        Error::Target { file, .. } => assert_eq!((file.to_str(), line, column), (Some(name), 1, 1), "{shown:?}: {message}"),
         other => panic!("{name} {shown:?}: {other}"),
     }
 }
@@ -121,7 +123,7 @@ fn csv() {
         ("a,b,y\n1,2,3\n1,2,3,\n", 3, 0, "4 fields where 3 are expected"),
         ("a,b,y\n1,2,3\n\"1\",2\n", 3, 0, "2 fields where 3 are expected"),
         ("a,b,y\n1,2,3\n1,,3\n", 3, 3, "column `b` has no value here"),
-        ("a,b,y\n1,2,3\n1,NA,3\n", 3, 3, "missing = zero, mean or debias"),
+        ("a,b,y\n1,2,3\n1,NA,3\n", 3, 3, "missing = typical, zero, mean or debias"),
         ("a,b,y\n1,2,3\n1,NaN,3\n", 3, 3, "column `b` has no value here"),
         ("a,b,y\n1,2,3\n1,null,3\n", 3, 3, "column `b` has no value here"),
         ("a,b,y\n1,2,3\n1,2,\n", 3, 5, "the target is missing"),
@@ -135,7 +137,7 @@ fn csv() {
         ("a,y\n", 1, 0, "a header, but no rows"),
         ("\n\n", 1, 0, "no row in the file"),
         ("", 1, 0, "the file is empty"),
-        ("a,y\n1,p\n2,p\n", 1, 0, "must be a number or have 2 to 1000 classes"),
+        ("a,y\n1,p\n2,p\n", 1, 1, "must be a number or have 2 to 1000 classes"),
         ("\u{feff}a,b,y\r\n1,2,3\r\n1,,3\r\n", 3, 3, "column `b` has no value here"),
     ];
     for (text, line, column, words) in cases {

@@ -69,6 +69,28 @@ pub struct Curve {
     pub instant: f64,
 }
 
+/// A section of a page: what is said, then the charts that name it, then tables.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Section {
+    /// The title; charts belong to the section that has their name.
+    pub title: String,
+    /// Paragraphs.
+    pub notes: Vec<String>,
+    /// Tables.
+    pub tables: Vec<TextTable>,
+}
+
+/// A table whose cells are texts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TextTable {
+    /// The heads of its columns.
+    pub heads: Vec<String>,
+    /// For each column, whether it holds text, which stands to the left.
+    pub text: Vec<bool>,
+    /// Its rows.
+    pub rows: Vec<Vec<String>>,
+}
+
 /// Everything the report shows.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ReportData {
@@ -93,6 +115,12 @@ pub struct ReportData {
     pub errors: Vec<String>,
     /// The statements of the paper, if they were checked.
     pub checks: Vec<Check>,
+    /// Who made the page; `rooco lab` if empty.
+    #[serde(skip)]
+    pub kind: String,
+    /// Sections that come as they are, before all others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sections: Vec<Section>,
 }
 
 impl ReportData {
@@ -164,7 +192,7 @@ impl ReportData {
             points,
             curves,
             errors,
-            checks: vec![],
+            ..ReportData::default()
         }
     }
 

@@ -28,7 +28,8 @@ pub fn html(data: &ReportData) -> String {
         .collect();
     let shown = ReportData { curves: vec![], ..data.clone() };
     let json = serde_json::to_string(&shown).unwrap_or_else(|_| "{}".into()).replace("</", "<\\/");
-    let mut page = PAGE.replace("{{TITLE}}", &escape(&data.title));
+    let kind = if data.kind.is_empty() { "rooco lab" } else { &data.kind };
+    let mut page = PAGE.replace("{{TITLE}}", &escape(&data.title)).replace("{{KIND}}", &escape(kind));
     for (place, text) in [
         ("/*STYLE*/", STYLE),
         ("/*LICENCES*/", &LICENCES.join("\n")),

@@ -9,7 +9,7 @@ mod svg;
 mod sweep;
 
 pub use chart::{Axis, Chart, ChartKind, Scale, Series};
-pub use data::{Curve, Point, ReportData};
+pub use data::{Curve, Point, ReportData, Section, TextTable};
 pub use html::html;
 pub use svg::draw as svg;
 

@@ -2,9 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use rooco::algorithm::{Algorithm, Settings};
+use rooco::guarantee::Constant;
+use rooco::map::Kind;
 use rooco::state::State;
 use rooco::{Error, Result};
 use serde::{Deserialize, Serialize};
+
+use super::FitOptions;
+use crate::model::About;
 
 /// Everything needed to go on later.
 pub struct Checkpoint {
@@ -28,6 +34,36 @@ pub struct CheckpointAbout {
 }
 
 impl CheckpointAbout {
+    /// The options of the run that a finished model came from, to go on with other data.
+    pub fn options_of(&self, about: &About) -> Result<FitOptions> {
+        let constant = |name: &str| {
+            let given = self.options.get(name)?.strip_suffix(" given")?.parse().ok()?;
+            Some(Constant::given(given))
+        };
+        let number = |name: &str| self.options.get(name).and_then(|v| v.parse::<u64>().ok());
+        let defaults = FitOptions::default();
+        Ok(FitOptions {
+            loss: Some(about.loss.base.to_string()),
+            correction: about.loss.correction.clone(),
+            l2: about.loss.l2,
+            domain: about.domain.clone(),
+            algorithm: Algorithm::parse(&about.algorithm)?,
+            settings: Settings {
+                beta: constant("beta"),
+                lambda: constant("lambda"),
+                l: constant("l"),
+                g: constant("g"),
+                n0: number("n0"),
+                seed: about.seed,
+                ..defaults.settings
+            },
+            holdout: self.options.get("holdout").and_then(|v| v.parse().ok()).unwrap_or(0.0),
+            features: self.options.get("features").map_or(Ok(Kind::Linear), |kind| Kind::parse(kind))?,
+            order_test: !self.options.contains_key("order-test"),
+            ..FitOptions::default()
+        })
+    }
+
     /// Errs unless a run with these options may go on from here; names what differs.
     pub fn expect(&self, options: &BTreeMap<String, String>) -> Result<()> {
         if self.version != env!("CARGO_PKG_VERSION") {

@@ -20,24 +20,37 @@ pub(super) struct Holdout {
     /// Once full: the number of rows that stay.
     room: Option<usize>,
     numbers: usize,
-    rows: Vec<Held>,
+    rows: Vec<HeldRow>,
+}
+
+/// What the final model says of the held-out rows that waited for it.
+#[derive(Clone, Debug, Default)]
+pub struct Held {
+    /// Its scores, an output after the other, row by row.
+    pub scores: Vec<f64>,
+    /// Targets.
+    pub y: Vec<f64>,
+    /// Weights.
+    pub weight: Vec<f64>,
+    /// The standard deviation of every coordinate over these rows.
+    pub spread: Vec<f64>,
 }
 
 /// One row, owned.
-struct Held {
+struct HeldRow {
     index: Option<Vec<u32>>,
     value: Vec<f64>,
     y: f64,
     weight: f64,
 }
 
-impl Held {
+impl HeldRow {
     fn of(z: Row<'_>) -> Self {
         let index = match z.x {
             Features::Dense(_) => None,
             Features::Sparse { index, .. } => Some(index.to_vec()),
         };
-        Held { index, value: z.x.values().to_vec(), y: z.y, weight: z.weight }
+        HeldRow { index, value: z.x.values().to_vec(), y: z.y, weight: z.weight }
     }
 
     fn row(&self) -> Row<'_> {
@@ -74,7 +87,7 @@ impl Holdout {
         match self.room {
             None => {
                 self.numbers += z.x.values().len() + 2;
-                self.rows.push(Held::of(z));
+                self.rows.push(HeldRow::of(z));
                 if self.rows.len() >= ROWS || self.numbers >= NUMBERS {
                     self.room = Some(self.rows.len());
                 }
@@ -82,7 +95,7 @@ impl Holdout {
             Some(room) => {
                 let place = self.places.below(self.seen);
                 if place < room as u64 {
-                    self.rows[place as usize] = Held::of(z);
+                    self.rows[place as usize] = HeldRow::of(z);
                 }
             }
         }
@@ -94,7 +107,7 @@ impl Holdout {
     }
 
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        self.rows.iter().map(Held::row)
+        self.rows.iter().map(HeldRow::row)
     }
 
     pub fn save(&self) -> State {
@@ -116,7 +129,7 @@ impl Holdout {
         self.seen = s.count("seen")?;
         self.numbers = s.count("numbers")? as usize;
         let rows = rooco::Rows::load(&s.part("rows."))?;
-        self.rows = (0..rows.len()).map(|j| Held::of(rows.get(j))).collect();
+        self.rows = (0..rows.len()).map(|j| HeldRow::of(rows.get(j))).collect();
         self.room = (s.count("full")? != 0).then_some(self.rows.len());
         Ok(())
     }

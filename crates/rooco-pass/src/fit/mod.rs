@@ -21,6 +21,7 @@ mod session;
 mod watch;
 
 pub use checkpoint::{Checkpoint, CheckpointAbout};
+pub use holdout::Held;
 pub use measured::{measured_settings, shuffle_and_measure};
 pub use options::FitOptions;
 pub use pass::{Fitted, Pass, count_learned, missing_rates, score_loss};

@@ -121,7 +121,8 @@ fn columns(schema: &Schema) -> Vec<Column> {
     let column = |role: &Role| match role {
         Role::Numeric { coordinate, .. } => Some(Column::Number(*coordinate)),
         Role::Categorical { values } => Some(Column::Categories(values.iter().map(|v| v.coordinate).collect())),
-        _ => None,
+        // The parts of a date are columns of their own; words are too many to be paired.
+        Role::Target | Role::Weight | Role::Dropped | Role::Date { .. } | Role::Words { .. } => None,
     };
     schema.columns.iter().filter_map(|c| column(&c.role)).collect()
 }

@@ -12,7 +12,7 @@ use rooco::sum::Sum;
 use rooco::{Error, Features, Recipe, Result, Row, Rule};
 use rooco_data::stream::{Position, Role, Schema, Stream};
 
-use super::holdout::Holdout;
+use super::holdout::{Held, Holdout};
 use super::{Checkpoint, CheckpointAbout, Control, FitOptions, Progress, Watch};
 use crate::audit::Certified;
 use crate::metrics::{Baseline, Figures, Metrics};
@@ -39,6 +39,10 @@ pub struct Fitted {
     pub recipe: Recipe,
     /// The constants of its theorems, if they are known.
     pub constants: Option<Constants>,
+    /// The final model on the rows that were held out.
+    pub held: Option<Held>,
+    /// What is needed to go on with other data, if the watcher wanted it.
+    pub state: Option<Checkpoint>,
 }
 
 impl Fitted {
@@ -79,6 +83,8 @@ pub struct Pass {
     score_loss: Box<dyn Loss>,
     /// Rows read, learned from or held out.
     rows: u64,
+    /// Targets below this have no meaning for the loss.
+    least_target: f64,
     /// A checksum of the rows read, in their order.
     rolling: u64,
     learned: u64,
@@ -135,31 +141,73 @@ impl Pass {
             pass.resume(checkpoint, stream.schema())?;
             skip = Skip { rows: pass.rows, expected: pass.rolling, ..Skip::default() };
         }
-        pass.predictions = watch.wants_predictions();
-        pass.every = watch.every().filter(|&n| n > 0);
-        pass.turn_at = pass.next_turn();
+        pass.over(stream, first, skip, Decided::HereByFirst, watch)
+    }
+
+    /// Goes on with other data where a finished run has left off: the same numbers as one run over the rows of both. `from` is the
+    /// [`Fitted::state`] of that run, and the stream must have its schema.
+    pub fn go_on(stream: &mut dyn Stream, options: &FitOptions, from: &Checkpoint, watch: &mut dyn Watch) -> Result<Fitted> {
+        if options.algorithm.needs.horizon {
+            let what = format!("{} was built for its number of rows, and they are over: start anew", options.algorithm.name);
+            return Err(Error::State { what });
+        }
+        // The rows that the constants came from decide again.
+        let decided = Rows::load(&from.state.part("first."))?;
+        let mut recipe = options.recipe(stream.schema())?;
+        recipe.as_of(from.state.count("features")? as usize);
+        let mut pass = Pass::new(Plan::new(&recipe, &decided)?, options.clone(), stream.schema())?;
+        pass.resume(from, stream.schema())?;
+        pass.over(stream, Rows::default(), Skip::default(), Decided::Before(decided), watch)
+    }
+
+    /// The first rows, which were read already, and all others.
+    fn over(
+        mut self,
+        stream: &mut dyn Stream,
+        first: Rows,
+        mut skip: Skip,
+        decided: Decided,
+        watch: &mut dyn Watch,
+    ) -> Result<Fitted> {
+        self.predictions = watch.wants_predictions();
+        self.every = watch.every().filter(|&n| n > 0);
+        self.turn_at = self.next_turn();
         for j in 0..first.len() {
             if skip.over(first.get(j))? {
                 continue;
             }
-            pass.row(first.get(j), watch)?;
-            if let Some(done) = pass.tick(stream, watch)? {
+            self.row(first.get(j), watch)?;
+            if let Some(done) = self.tick(stream, watch)? {
                 return Ok(done);
             }
         }
-        drop(first);
+        let wants_state = watch.wants_state() && !self.options.algorithm.needs.horizon;
+        let decided = match decided {
+            Decided::Before(rows) => rows,
+            Decided::HereByFirst if wants_state && self.plan.recipe.rows_to_start() > 1 => first,
+            Decided::HereByFirst => Rows::default(),
+        };
         while let Some(z) = stream.next()? {
             if skip.over(z)? {
                 continue;
             }
-            pass.row(z, watch)?;
-            if let Some(done) = pass.tick(stream, watch)? {
+            self.row(z, watch)?;
+            if let Some(done) = self.tick(stream, watch)? {
                 return Ok(done);
             }
         }
         skip.done()?;
-        watch.beat(&pass.progress(stream.position()));
-        pass.finish(stream.schema(), false)
+        watch.beat(&self.progress(stream.position()));
+        let state = match wants_state {
+            true => {
+                let mut state = self.checkpoint(stream.schema())?;
+                state.state.put_all("first.", decided.save());
+                state.state.put_count("features", self.plan.recipe.features as u64);
+                Some(state)
+            }
+            false => None,
+        };
+        Ok(Fitted { state, ..self.finish(stream.schema(), false)? })
     }
 
     pub(super) fn new(plan: Plan, options: FitOptions, schema: &Schema) -> Result<Self> {
@@ -174,6 +222,7 @@ impl Pass {
             filled_in: schema.filled_in(),
             frozen: None,
             kind: base.kind(),
+            least_target: base.least_target(),
             score_loss: plan.recipe.loss.of_scores()?,
             scores: vec![0.0; base.outputs()],
             holdout: (options.holdout > 0.0).then(|| Holdout::new(options.holdout, options.settings.seed)),
@@ -210,6 +259,9 @@ impl Pass {
     /// One row: hold it out, or play, pay and learn.
     #[inline]
     pub(super) fn row(&mut self, z: Row<'_>, watch: &mut dyn Watch) -> Result<()> {
+        if z.y < self.least_target {
+            return Err(self.below(z.y));
+        }
         self.rows += 1;
         let hash = checksum::hash(z);
         self.rolling = mix(self.rolling ^ hash);
@@ -242,6 +294,15 @@ impl Pass {
         }
         self.baseline.add(self.kind, z.y, z.weight);
         Ok(())
+    }
+
+    #[cold]
+    fn below(&self, y: f64) -> Error {
+        let (base, row) = (self.plan.recipe.loss.base, self.rows + 1);
+        let least = if self.least_target > 0.0 { "above 0" } else { "at least 0" };
+        Error::Data(format!(
+            "row {row}: the target is {y}, and the loss {base} needs targets {least}: drop the row, or choose another loss"
+        ))
     }
 
     fn predict(&mut self, x: Features<'_>, watch: &mut dyn Watch) -> Result<()> {
@@ -375,7 +436,7 @@ impl Pass {
         let joined = self.plan.learner.joined();
         let was_joined = joined.is_some();
         let mut rule = self.plan.monotone(joined.unwrap_or_else(|| self.plan.learner.rule()))?;
-        let holdout = self.test(&rule);
+        let (holdout, held) = self.test(&rule).unzip();
         let recipe = &self.plan.recipe;
         let about = About {
             version: env!("CARGO_PKG_VERSION").into(),
@@ -417,19 +478,42 @@ impl Pass {
             }
         }
         let (recipe, constants) = (recipe.clone(), self.plan.constants());
-        Ok(Fitted { model: Model { about, rule, errors: None, sums: None }, stopped, order, violations, recipe, constants })
+        Ok(Fitted {
+            model: Model { about, rule, errors: None, sums: None },
+            stopped,
+            order,
+            violations,
+            recipe,
+            constants,
+            held,
+            state: None,
+        })
     }
 
-    /// The figures of a rule on the rows that were held out.
-    fn test(&self, rule: &Rule) -> Option<Figures> {
+    /// The figures of a rule on the rows that were held out, and what they came from.
+    fn test(&self, rule: &Rule) -> Option<(Figures, Held)> {
         let holdout = self.holdout.as_ref()?;
-        let (mut metrics, mut scores) = (Metrics::new(self.kind), vec![0.0; self.outputs()]);
+        let (mut metrics, mut scores) = (Metrics::of(&self.plan.recipe.loss.base), vec![0.0; self.outputs()]);
+        let mut held = Held::default();
+        let mut sums: Vec<[f64; 2]> = Vec::new();
         for z in holdout.rows() {
             rule.scores(z.x, &mut scores);
             metrics.add(&scores, z.y, z.weight, score_loss(self.score_loss.as_ref(), &scores, z));
+            held.scores.extend_from_slice(&scores);
+            held.y.push(z.y);
+            held.weight.push(z.weight);
+            for (i, v) in z.x.iter() {
+                if i >= sums.len() {
+                    sums.resize(i + 1, [0.0; 2]);
+                }
+                sums[i][0] += v;
+                sums[i][1] += v * v;
+            }
         }
+        let n = held.y.len().max(1) as f64;
+        held.spread = sums.iter().map(|[sum, squares]| (squares / n - (sum / n) * (sum / n)).max(0.0).sqrt()).collect();
         let (of, _) = holdout.counts();
-        Some(Figures { of, ..metrics.figures() })
+        Some((Figures { of, ..metrics.figures() }, held))
     }
 
     /// The loss of the best constant, where it has a closed form.
@@ -440,6 +524,14 @@ impl Pass {
             _ => None,
         }
     }
+}
+
+/// Which rows the constants came from.
+enum Decided {
+    /// The first ones of this run.
+    HereByFirst,
+    /// Those of an earlier one.
+    Before(Rows),
 }
 
 /// Whose state it is.

@@ -129,6 +129,7 @@ impl Session {
             Stage::Running(pass, first) => {
                 let mut checkpoint = pass.checkpoint(schema)?;
                 checkpoint.state.put_all("first.", first.save());
+                checkpoint.state.put_count("features", pass.plan().recipe.features as u64);
                 Ok(checkpoint)
             }
             Stage::Waiting(first) => {
@@ -146,7 +147,9 @@ impl Session {
             return Ok(Session { options, state: Stage::Waiting(Rows::load(&waiting)?) });
         }
         let first = Rows::load(&from.state.part("first."))?;
-        let mut pass = Pass::new(Plan::new(&options.recipe(schema)?, &first)?, options.clone(), schema)?;
+        let mut recipe = options.recipe(schema)?;
+        recipe.as_of(from.state.count("features")? as usize);
+        let mut pass = Pass::new(Plan::new(&recipe, &first)?, options.clone(), schema)?;
         pass.resume(from, schema)?;
         Ok(Session { options, state: Stage::Running(Box::new(pass), first) })
     }

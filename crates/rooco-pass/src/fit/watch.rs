@@ -52,6 +52,11 @@ pub trait Watch {
         Ok(())
     }
 
+    /// True if the state after the last row is wanted, to go on with other data later ([`Fitted::state`](super::Fitted)). Asked once.
+    fn wants_state(&self) -> bool {
+        false
+    }
+
     /// A row number at which a checkpoint must be saved, counted from 1: every so many rows. Asked once, before the first row.
     fn every(&self) -> Option<u64> {
         None

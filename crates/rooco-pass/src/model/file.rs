@@ -48,6 +48,35 @@ pub fn model_bytes(model: &Model) -> Result<Vec<u8>> {
     to_bytes("model", &model.about, &s, model.rule.outputs)
 }
 
+/// Writes a model with the state that learning can go on from, and returns how many bytes the state takes.
+pub fn save_model_with_state<A: Serialize>(path: &Path, model: &Model, about: &A, state: &State) -> Result<usize> {
+    let alone = model_bytes(model)?.len();
+    let bytes = model_with_state_bytes(model, about, state)?;
+    write_atomically(path, &bytes)?;
+    Ok(bytes.len() - alone)
+}
+
+/// A model with its state, as the bytes of its file.
+pub fn model_with_state_bytes<A: Serialize>(model: &Model, about: &A, state: &State) -> Result<Vec<u8>> {
+    let mut s = model.rule.save();
+    let about = serde_json::to_string(about).map_err(|e| Error::Unsupported(format!("cannot describe the state: {e}")))?;
+    s.put_text(STATE_ABOUT, &about);
+    s.put_all(STATE, state.clone());
+    to_bytes("model", &model.about, &s, model.rule.outputs)
+}
+
+/// The state in a model file, if it carries one.
+pub fn load_state<A: for<'a> Deserialize<'a>>(path: &Path) -> Result<Option<(A, State)>> {
+    let (_, all): (About, State) = from_bytes(path, "model", &read(path)?)?;
+    let Ok(about) = all.text(STATE_ABOUT) else { return Ok(None) };
+    let about = serde_json::from_str(about).map_err(|e| bad(path, format!("the description of its state is damaged ({e})")))?;
+    Ok(Some((about, all.part(STATE))))
+}
+
+/// Names of the tensors of a state in a model file.
+const STATE: &str = "state.";
+const STATE_ABOUT: &str = "state-about";
+
 /// Reads a model.
 pub fn load_model(path: &Path) -> Result<Model> {
     model_from_bytes(path, &read(path)?)

@@ -1,6 +1,7 @@
 //! What a run promises, as its model file keeps it, and the words that every interface fills in.
 
 use rooco::guarantee::{Constant, Promise, Repair};
+use rooco::words::at_most;
 use serde::{Deserialize, Serialize};
 
 /// A [`Promise`] in a file: typed fields, and a text without any interface's words.
@@ -80,6 +81,19 @@ impl Promised {
             text,
             repairs: promise.repairs().iter().map(|r| r.name().to_owned()).collect(),
             theorem,
+        }
+    }
+
+    /// The same in one line, without what it rests on.
+    pub fn short(&self) -> String {
+        let first = |text: &str| text.split([';', '\n']).next().unwrap_or_default().trim_end_matches('.').to_owned();
+        match &self.theorem {
+            Some(t) if self.is_guarantee => match t.value {
+                Some(value) => format!("{}: regret at most {}, {}", t.name, at_most(value), first(&t.holds)),
+                None => first(&self.text),
+            },
+            Some(t) => format!("no number is certain: {} gives an estimate", t.name),
+            None => format!("nothing: {}", first(&self.text)),
         }
     }
 

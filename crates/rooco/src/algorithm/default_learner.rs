@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::interval::Interval;
 use crate::learner::Learner;
 use crate::loss::{
-    Base, Correction, Huber, Logistic, LossSpec, NoisyLabels, Pointwise, PositiveUnlabelled, Prediction, SmoothedHinge, Squared,
-    SquaredHinge, UsePointwise,
+    Base, Correction, Gamma, Huber, Logistic, LossSpec, NoisyLabels, Pointwise, Poisson, PositiveUnlabelled, Prediction,
+    Quantile, SmoothedHinge, Squared, SquaredHinge, Tweedie, UsePointwise,
 };
 
 /// Its line in the registry.
@@ -63,6 +63,10 @@ fn auto_loss(spec: &LossSpec) -> Result<Box<dyn AutoLoss>> {
         (Base::SmoothedHinge { gamma }, _) => corrected(SmoothedHinge::new(*gamma)?, spec),
         (Base::Squared, None) => Ok(Box::new(Squared)),
         (Base::Huber { delta }, None) => Ok(Box::new(Huber::new(*delta)?)),
+        (Base::Quantile { tau, gamma }, None) => Ok(Box::new(Quantile::new(*tau, *gamma)?)),
+        (Base::Poisson, None) => Ok(Box::new(Poisson)),
+        (Base::Gamma, None) => Ok(Box::new(Gamma)),
+        (Base::Tweedie { power }, None) => Ok(Box::new(Tweedie::new(*power)?)),
         // Any other loss of the registry: the default has nothing special for it.
         _ => spec.with_pointwise(AsDefault { regression: spec.base.kind() == Prediction::Number }),
     }

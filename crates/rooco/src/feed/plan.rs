@@ -249,6 +249,13 @@ fn fill(recipe: &Recipe, loss: &dyn Loss, domain: &dyn Domain, first: &Rows) -> 
             beta = beta.max(c.beta);
             g = g.max(c.g);
         }
+        if s.beta.is_none() && beta == f64::INFINITY {
+            return Err(Error::Combination(format!(
+                "the loss {} is smooth on bounded sets only, and the steps of {} need its smoothness: choose a bounded domain, or the default algorithm",
+                loss.name(),
+                recipe.algorithm.name
+            )));
+        }
         s.beta.get_or_insert(from_first(beta.max(f64::MIN_POSITIVE)));
         s.g.get_or_insert(from_first(g));
     }

@@ -7,7 +7,7 @@ use crate::domain::{self, Domain};
 use crate::error::Result;
 use crate::guarantee::Constant;
 use crate::loss::{Base, Correction, LossSpec};
-use crate::map::{Kind, MapSpec};
+use crate::map::{Column, Kind, MapSpec};
 use crate::row::MAX_FEATURES;
 
 /// What is to be learned, and how. Everything but the loss has a default.
@@ -64,6 +64,16 @@ impl Recipe {
     /// W.
     pub fn domain(&self) -> Result<Box<dyn Domain>> {
         domain::parse(&self.domain, None).or_else(|_| domain::parse(&self.domain, self.features * self.loss.base.outputs()))
+    }
+
+    /// As it was when so many features were known: those that came later are not among its columns.
+    pub fn as_of(&mut self, features: usize) {
+        self.features = features;
+        for column in &mut self.map.columns {
+            if let Column::Categories(values) = column {
+                values.retain(|v| (*v as usize) < features);
+            }
+        }
     }
 
     /// How many rows must be there before the learner can be built: the default needs none.

@@ -8,6 +8,10 @@
 //! | [`Squared`] | `squared.rs` | yes |
 //! | [`Logistic`] | `logistic.rs` | yes |
 //! | [`Huber`] | `huber.rs` | yes |
+//! | [`Quantile`] | `quantile.rs` | yes |
+//! | [`Poisson`] | `poisson.rs` | yes |
+//! | [`Gamma`] | `gamma.rs` | yes |
+//! | [`Tweedie`] | `tweedie.rs` | yes |
 //! | [`SquaredHinge`] | `squared_hinge.rs` | yes |
 //! | [`SmoothedHinge`] | `smoothed_hinge.rs` | yes |
 //! | [`Softmax`], also under randomised response | `softmax.rs` | yes |
@@ -32,14 +36,17 @@ use crate::point::{Dense, Point};
 use crate::row::{Features, Row};
 
 mod errors_in_variables;
+mod gamma;
 mod huber;
 mod linear;
 mod logistic;
 mod missing_at_random;
 mod named;
 mod noisy_labels;
+mod poisson;
 mod positive_unlabelled;
 mod quadratic;
+mod quantile;
 mod registry;
 mod ridge;
 mod shift_invert_pca;
@@ -47,18 +54,22 @@ mod smoothed_hinge;
 mod softmax;
 mod squared;
 mod squared_hinge;
+mod tweedie;
 mod two_labels;
 
 pub use crate::interval::Interval;
 pub use errors_in_variables::{ErrorsInVariables, Noise};
+pub use gamma::Gamma;
 pub use huber::Huber;
 pub use linear::{Linear, Pointwise};
 pub use logistic::Logistic;
 pub use missing_at_random::MissingAtRandom;
 pub use named::{Correction, LossSpec};
 pub use noisy_labels::NoisyLabels;
+pub use poisson::Poisson;
 pub use positive_unlabelled::PositiveUnlabelled;
 pub use quadratic::Quadratic;
+pub use quantile::Quantile;
 pub(crate) use registry::UsePointwise;
 pub use registry::{Base, LOSSES, LossEntry, Prediction};
 pub use ridge::Ridge;
@@ -68,6 +79,7 @@ pub use softmax::Softmax;
 pub use softmax::class_of;
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
+pub use tweedie::Tweedie;
 
 /// The loss f(w; z) of a decision w on a row z. One row's loss may be non-convex; only the sum has to be convex.
 pub trait Loss: Send + Sync {

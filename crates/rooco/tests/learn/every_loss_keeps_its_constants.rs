@@ -18,6 +18,8 @@ const K: usize = 3;
 enum Rows {
     /// y real.
     Regression,
+    /// y positive.
+    Amounts,
     /// y = ±1.
     Labels,
     /// y = 0..K-1.
@@ -52,6 +54,7 @@ impl Data {
             data.x.push(x);
             data.y.push(match kind {
                 Rows::Regression | Rows::Matrices => 2.0 * r.normal(),
+                Rows::Amounts => r.normal().exp(),
                 Rows::Labels => [1.0, -1.0][k / 2 % 2],
                 Rows::Classes => (k % K) as f64,
             });
@@ -108,6 +111,10 @@ fn losses() -> Vec<Case> {
         case(Linear(Squared), Regression, 1.0, 1.0),
         case(Linear(Logistic), Labels, 1.0, 1.0),
         case(Linear(huber(1.0)), Regression, 1.0, 1.0),
+        case(Linear(Quantile::new(0.6, 2.0).unwrap()), Regression, 1.0, 1.0),
+        case(Linear(Poisson), Amounts, 1.0, 1.0),
+        case(Linear(Gamma), Amounts, 1.0, 1.0),
+        case(Linear(Tweedie::new(1.3).unwrap()), Amounts, 1.0, 1.0),
         case(Linear(SquaredHinge), Labels, 1.0, 1.0),
         case(Linear(smoothed(1.0)), Labels, 1.0, 1.0),
         case(noisy(Logistic), Labels, 1.0, 1.0),
@@ -170,9 +177,14 @@ fn constants_hold_on_the_whole_space() {
             rows.iter_mut().for_each(|z| z.y = f64::from(z.y > 0.0));
         }
         rows.push(rows[0].weighted(0.0));
+        if ["poisson", "gamma", "tweedie"].iter().any(|n| loss.name().starts_with(n)) {
+            // Exponentials: smooth on bounded sets only, and the constants say so.
+            assert_eq!(loss.constants(&WholeSpace, rows[0]).beta, f64::INFINITY, "{}", loss.name());
+            continue;
+        }
         check_loss(&loss, &WholeSpace, &rows, D * loss.outputs(), 6).unwrap_or_else(|e| panic!("{e}"));
         let g = loss.constants(&WholeSpace, rows[0]).g;
-        let bounded = ["logistic", "huber", "smoothed hinge", "softmax"].iter().any(|n| loss.name().starts_with(n));
+        let bounded = ["logistic", "huber", "quantile", "smoothed hinge", "softmax"].iter().any(|n| loss.name().starts_with(n));
         assert_eq!(g.is_finite(), bounded && !loss.name().contains("L2"), "{}: {g}", loss.name());
     }
 }

@@ -84,6 +84,7 @@ fn read() -> Result<Rows> {
         target: Some("employed".into()),
         drop: vec!["year".into()],
         categorical: CODES.iter().map(|c| (*c).to_owned()).collect(),
+        roles: stream::Roles::Typed,
         ..Default::default()
     };
     let mut stream = stream::open(&[Input::bytes("acs-employment-ma.csv.gz", CENSUS)], &options)?;

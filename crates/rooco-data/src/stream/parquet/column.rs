@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use parquet::basic::{ConvertedType, Encoding, LogicalType, Type};
+use parquet::basic::{ConvertedType, Encoding, LogicalType, TimeUnit, Type};
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
-use parquet::data_type::{ByteArray, DataType};
+use parquet::data_type::{ByteArray, DataType, FixedLenByteArray, Int96};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::FileReader;
 use parquet::schema::types::ColumnDescriptor;
@@ -16,7 +16,7 @@ pub(super) struct Column {
     descriptor: Arc<ColumnDescriptor>,
     pages: Arc<Mutex<Pages>>,
     reader: ColumnReader,
-    unsigned: bool,
+    meaning: Meaning,
 }
 
 /// What is decoded before it is widened; one for all columns, which are read one after the other.
@@ -29,18 +29,99 @@ pub(super) struct Scratch {
     longs: Vec<i64>,
     truths: Vec<bool>,
     texts: Vec<ByteArray>,
+    fixed: Vec<FixedLenByteArray>,
+    stamps: Vec<Int96>,
+}
+
+/// What the values of a column stand for, beyond their physical type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Meaning {
+    Plain,
+    Unsigned,
+    /// Days since 1970.
+    Days,
+    /// Times since 1970, so many of them in a microsecond, or so many microseconds each.
+    Times {
+        microseconds: i64,
+        of: i64,
+    },
+    /// Integers, to be divided by this.
+    Decimal(f64),
+    /// Half precision.
+    Float16,
+}
+
+/// Microseconds of a day.
+const DAY: i64 = 86_400_000_000;
+
+impl Meaning {
+    pub fn of(descriptor: &ColumnDescriptor) -> Self {
+        let unit = |microseconds, of| Meaning::Times { microseconds, of };
+        let decimal = |scale: i32| Meaning::Decimal(10f64.powi(scale));
+        match (descriptor.logical_type_ref(), descriptor.converted_type()) {
+            _ if descriptor.physical_type() == Type::INT96 => unit(1, 1),
+            (Some(LogicalType::Date), _) | (_, ConvertedType::DATE) => Meaning::Days,
+            (Some(LogicalType::Timestamp(t)), _) => match t.unit {
+                TimeUnit::MILLIS => unit(1000, 1),
+                TimeUnit::MICROS => unit(1, 1),
+                TimeUnit::NANOS => unit(1, 1000),
+            },
+            (_, ConvertedType::TIMESTAMP_MILLIS) => unit(1000, 1),
+            (_, ConvertedType::TIMESTAMP_MICROS) => unit(1, 1),
+            (Some(LogicalType::Decimal(d)), _) => decimal(d.scale),
+            (_, ConvertedType::DECIMAL) => decimal(descriptor.type_scale()),
+            (Some(LogicalType::Float16), _) => Meaning::Float16,
+            _ if is_unsigned(descriptor) => Meaning::Unsigned,
+            _ => Meaning::Plain,
+        }
+    }
+
+    fn integer(self, v: i64) -> f64 {
+        match self {
+            Meaning::Plain | Meaning::Float16 => v as f64,
+            Meaning::Unsigned => v as u64 as f64,
+            Meaning::Days => (v * DAY) as f64,
+            Meaning::Times { microseconds, of } => v.saturating_mul(microseconds).div_euclid(of) as f64,
+            Meaning::Decimal(by) => v as f64 / by,
+        }
+    }
+
+    /// Bytes, the most significant first: a decimal, or half precision, the other way round.
+    fn bytes(self, bytes: &[u8]) -> f64 {
+        match self {
+            Meaning::Float16 if bytes.len() == 2 => half(u16::from_le_bytes([bytes[0], bytes[1]])),
+            Meaning::Decimal(by) => {
+                let start = if bytes.first().is_some_and(|b| b & 0x80 != 0) { -1 } else { 0 };
+                // Up to 16 bytes: 38 digits.
+                bytes.iter().fold(start, |v: i128, &b| (v << 8) | i128::from(b)) as f64 / by
+            }
+            _ => f64::NAN,
+        }
+    }
+}
+
+/// Half precision as double.
+pub(crate) fn half(bits: u16) -> f64 {
+    let (sign, exponent, fraction) = (bits >> 15, (bits >> 10) & 31, f64::from(bits & 1023));
+    let size = match exponent {
+        0 => fraction * 2f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        e => (1.0 + fraction / 1024.0) * 2f64.powi(i32::from(e) - 15),
+    };
+    if sign == 1 { -size } else { size }
 }
 
 impl Column {
     /// Column `k` of a row group, from row `row` of the group on. Pages before it are passed over unread.
     pub fn open(file: &Arc<dyn FileReader>, group: usize, k: usize, row: usize) -> Result<Self> {
         let descriptor = file.metadata().file_metadata().schema_descr().column(k);
-        let unsigned = is_unsigned(&descriptor);
+        let meaning = Meaning::of(&descriptor);
         let inner = file.get_row_group(group)?.get_column_page_reader(k)?;
         let origin = (file.clone(), group, k);
         let pages = Arc::new(Mutex::new(Pages { inner, origin, ahead: None, dictionary: 0, page: 0 }));
         let reader = get_column_reader(descriptor.clone(), Box::new(Handle(pages.clone())));
-        let mut column = Column { descriptor, pages, reader, unsigned };
+        let mut column = Column { descriptor, pages, reader, meaning };
         if column.skip(row)? != row {
             return Err(ParquetError::EOF("a column ends before the others".into()));
         }
@@ -61,7 +142,8 @@ impl Column {
             ColumnReader::Int64ColumnReader(r) => r.skip_records(rows),
             ColumnReader::BoolColumnReader(r) => r.skip_records(rows),
             ColumnReader::ByteArrayColumnReader(r) => r.skip_records(rows),
-            _ => Ok(0),
+            ColumnReader::FixedLenByteArrayColumnReader(r) => r.skip_records(rows),
+            ColumnReader::Int96ColumnReader(r) => r.skip_records(rows),
         }
     }
 
@@ -80,19 +162,30 @@ impl Column {
 
     /// The same, as far as the pages are encoded alike.
     fn read_alike(&mut self, max: usize, block: &mut Block, s: &mut Scratch) -> Result<usize> {
-        let (level, unsigned) = (self.descriptor.max_def_level(), self.unsigned);
+        let (level, meaning) = (self.descriptor.max_def_level(), self.meaning);
         let numbers = &mut block.numbers;
         match &mut self.reader {
             ColumnReader::DoubleColumnReader(r) => fill(r, max, level, &mut s.levels, &mut s.doubles, numbers, |&v| v),
             ColumnReader::FloatColumnReader(r) => fill(r, max, level, &mut s.levels, &mut s.floats, numbers, |&v| f64::from(v)),
-            ColumnReader::Int32ColumnReader(r) => fill(r, max, level, &mut s.levels, &mut s.ints, numbers, |&v| {
-                if unsigned { f64::from(v as u32) } else { f64::from(v) }
+            ColumnReader::Int32ColumnReader(r) => fill(r, max, level, &mut s.levels, &mut s.ints, numbers, |&v| match meaning {
+                Meaning::Plain => f64::from(v),
+                Meaning::Unsigned => f64::from(v as u32),
+                _ => meaning.integer(i64::from(v)),
             }),
             ColumnReader::Int64ColumnReader(r) => {
-                fill(r, max, level, &mut s.levels, &mut s.longs, numbers, |&v| if unsigned { v as u64 as f64 } else { v as f64 })
+                fill(r, max, level, &mut s.levels, &mut s.longs, numbers, |&v| meaning.integer(v))
             }
             ColumnReader::BoolColumnReader(r) => {
                 fill(r, max, level, &mut s.levels, &mut s.truths, numbers, |&v| f64::from(u8::from(v)))
+            }
+            ColumnReader::FixedLenByteArrayColumnReader(r) => {
+                fill(r, max, level, &mut s.levels, &mut s.fixed, numbers, |v| meaning.bytes(v.data()))
+            }
+            ColumnReader::Int96ColumnReader(r) => {
+                fill(r, max, level, &mut s.levels, &mut s.stamps, numbers, |v| v.to_micros() as f64)
+            }
+            ColumnReader::ByteArrayColumnReader(r) if matches!(meaning, Meaning::Decimal(_)) => {
+                fill(r, max, level, &mut s.levels, &mut s.texts, numbers, |v| meaning.bytes(v.data()))
             }
             ColumnReader::ByteArrayColumnReader(r) => {
                 let (rows, _) = values(r, max, level, &mut s.levels, &mut s.texts)?;
@@ -105,7 +198,6 @@ impl Column {
                 s.texts.clear();
                 Ok(rows)
             }
-            _ => Ok(0),
         }
     }
 }
@@ -253,5 +345,23 @@ impl Iterator for Handle {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.get_next_page().transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_precision_and_decimals() {
+        for (bits, value) in
+            [(0x3c00, 1.0), (0xc000, -2.0), (0x3555, 0.333251953125), (0x0001, 2f64.powi(-24)), (0x7bff, 65504.0), (0x8000, 0.0)]
+        {
+            assert_eq!(half(bits), value, "{bits:x}");
+        }
+        assert!(half(0x7e00).is_nan() && half(0xfc00) == f64::NEG_INFINITY);
+        assert_eq!(Meaning::Decimal(100.0).bytes(&[0xff, 0x85]), -1.23);
+        assert_eq!(Meaning::Decimal(100.0).bytes(&[0, 0, 0, 123]), 1.23);
+        assert_eq!(Meaning::Times { microseconds: 1, of: 1000 }.integer(-1), -1.0);
     }
 }

@@ -1,7 +1,7 @@
 //! Parquet, by its own column readers: no Arrow layer in between.
 //!
-//! Integers, floats and truth values are numbers, byte arrays are text; dates, decimals and nested columns must be dropped
-//! or converted. Nulls and NaN are missing values. In messages the "line" is the row of the file, the "column" its column.
+//! Integers, floats, decimals and truth values are numbers, byte arrays are text, dates and timestamps are dates; nested columns and times of
+//! day are left out. Nulls and NaN are missing values. In messages the "line" is the row of the file, the "column" its column.
 //!
 //! Columns are read side by side: each holds a page, and a dictionary where it has one, which is a megabyte or two by the defaults of
 //! most writers. Where all columns together would take more than a budget ([`LIMITS`]), a stretch of rows is decoded column by column into a
@@ -21,7 +21,8 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use self::column::{Column, Scratch};
+pub(crate) use self::column::half;
+use self::column::{Column, Meaning, Scratch};
 use self::spill::Spill;
 use super::input::{Input, Inputs, damaged};
 use super::table::{Block, Columnar, Kind};
@@ -167,29 +168,23 @@ fn kind(descriptor: &ColumnDescriptor) -> Kind {
     if descriptor.path().parts().len() > 1 || descriptor.max_rep_level() > 0 {
         return Kind::Other("nested".into());
     }
-    let other = |what: String| Kind::Other(what);
-    match (descriptor.physical_type(), descriptor.logical_type_ref(), descriptor.converted_type()) {
+    let physical = descriptor.physical_type();
+    match (physical, Meaning::of(descriptor), descriptor.logical_type_ref()) {
         (Type::BOOLEAN, ..) => Kind::Boolean,
         (Type::FLOAT | Type::DOUBLE, ..) => Kind::Number,
-        (Type::INT32 | Type::INT64, None | Some(LogicalType::Integer(_)), converted) => match converted {
+        (_, Meaning::Days | Meaning::Times { .. }, _) => Kind::Date,
+        (_, Meaning::Decimal(_) | Meaning::Float16 | Meaning::Unsigned, _) => Kind::Number,
+        (Type::INT32 | Type::INT64, _, None | Some(LogicalType::Integer(_))) => match descriptor.converted_type() {
             ConvertedType::NONE
             | ConvertedType::INT_8
             | ConvertedType::INT_16
             | ConvertedType::INT_32
-            | ConvertedType::INT_64
-            | ConvertedType::UINT_8
-            | ConvertedType::UINT_16
-            | ConvertedType::UINT_32
-            | ConvertedType::UINT_64 => Kind::Number,
-            converted => other(converted.to_string()),
+            | ConvertedType::INT_64 => Kind::Number,
+            converted => Kind::Other(converted.to_string()),
         },
-        (Type::BYTE_ARRAY, None | Some(LogicalType::String | LogicalType::Enum | LogicalType::Json), converted)
-            if converted != ConvertedType::DECIMAL =>
-        {
-            Kind::Text
-        }
-        (_, Some(logical), _) => other(format!("{logical:?}")),
-        (physical, ..) => other(physical.to_string()),
+        (Type::BYTE_ARRAY, _, None | Some(LogicalType::String | LogicalType::Enum | LogicalType::Json)) => Kind::Text,
+        (.., Some(logical)) => Kind::Other(format!("{logical:?}")),
+        (physical, ..) => Kind::Other(physical.to_string()),
     }
 }
 
@@ -259,7 +254,7 @@ impl Columnar for Parquet {
             if let (Phase::Spilled { .. }, Some(spill)) = (&self.phase, &mut self.spill) {
                 let columns = reader.metadata().row_group(self.group).columns();
                 let blocks = blocks.iter_mut().zip(columns).zip(used).filter(|(_, used)| **used);
-                let columns = blocks.map(|((block, column), _)| (column.column_type() == Type::BYTE_ARRAY, block));
+                let columns = blocks.map(|((block, column), _)| (kind(column.column_descr()) == Kind::Text, block));
                 spill.read(&self.file, most, columns)?;
             } else {
                 match self.read_open(used, most, blocks)? {

@@ -2,7 +2,10 @@
 
 use super::scaler::CorrectedFeatures;
 use super::simd;
-use crate::loss::{Huber, Logistic, NoisyLabels, Pointwise, PositiveUnlabelled, SmoothedHinge, Squared, SquaredHinge};
+use crate::loss::{
+    Gamma, Huber, Interval, Logistic, NoisyLabels, Pointwise, Poisson, PositiveUnlabelled, Quantile, SmoothedHinge, Squared,
+    SquaredHinge, Tweedie,
+};
 
 /// A loss φ(p, y) that [`Auto`](super::Auto) can learn. The losses of the library that depend on x through ⟨w, x⟩ have it.
 pub trait AutoLoss: Pointwise {
@@ -148,6 +151,56 @@ impl AutoLoss for CorrectedFeatures {
 impl AutoLoss for Huber {
     fn is_regression(&self) -> bool {
         true
+    }
+}
+
+impl AutoLoss for Quantile {
+    fn is_regression(&self) -> bool {
+        true
+    }
+}
+
+/// A score that is the logarithm of a mean is never believed beyond this: e^30 is 10^13, and single precision still holds its square.
+const FARTHEST: f64 = 30.0;
+
+/// A loss whose score is the logarithm of a mean: beyond [`FARTHEST`] it goes on as a line.
+fn log_mean(loss: &impl Pointwise, p: f64, y: f64) -> Quadratic {
+    let near = p.clamp(-FARTHEST, FARTHEST);
+    let slope = loss.slope(near, y);
+    let value = loss.value(near, y) + slope * (p - near);
+    Quadratic { value, size: value.abs(), slope, curvature: loss.curvature(Interval { lo: near, hi: near }, y).1 }
+}
+
+/// At eight predictions.
+fn eight_log_means(loss: &impl Pointwise, p: &[f64; 8], y: f64) -> Eight {
+    let all = p.map(|p| log_mean(loss, p, y));
+    Eight { value: all.map(|q| q.value), size: all.map(|q| q.size), slope: all.map(|q| q.slope) }
+}
+
+impl AutoLoss for Poisson {
+    fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
+        eight_log_means(self, p, y)
+    }
+    fn quadratic(&self, p: f64, y: f64) -> Option<Quadratic> {
+        Some(log_mean(self, p, y))
+    }
+}
+
+impl AutoLoss for Gamma {
+    fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
+        eight_log_means(self, p, y)
+    }
+    fn quadratic(&self, p: f64, y: f64) -> Option<Quadratic> {
+        Some(log_mean(self, p, y))
+    }
+}
+
+impl AutoLoss for Tweedie {
+    fn eight(&self, p: &[f64; 8], y: f64) -> Eight {
+        eight_log_means(self, p, y)
+    }
+    fn quadratic(&self, p: f64, y: f64) -> Option<Quadratic> {
+        Some(log_mean(self, p, y))
     }
 }
 
