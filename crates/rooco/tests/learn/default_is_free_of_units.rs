@@ -196,6 +196,6 @@ fn neither_unit_nor_zero_of_a_column_matters() {
         let size = (plain.iter().map(|p| p * p).sum::<f64>() / plain.len() as f64).sqrt();
         let apart: Vec<f64> = plain.iter().zip(&moved).map(|(a, b)| (a - b).abs() / size).collect();
         let (worst, square) = apart.iter().fold((0.0, 0.0), |(w, s), a| (a.max(w), s + a * a / apart.len() as f64));
-        assert!(square.sqrt() < 1e-3 && worst < 3e-3, "outputs {outputs}, twins {twins}: {worst:e}, mean {:e}", square.sqrt());
+        assert!(square.sqrt() < 1e-3 && worst < 5e-3, "outputs {outputs}, twins {twins}: {worst:e}, mean {:e}", square.sqrt());
     }
 }
