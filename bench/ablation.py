@@ -67,6 +67,11 @@ def main():
         lines.append(f"| {key[0]} | {key[1]} | {loss:.5g} | " + " | ".join(cells) + " |")
     worst = {p: max(100 * (without[p][k] / full[k] - 1) for k in full) for p in parts}
     lines += ["", "The most that each part buys: " + ", ".join(f"{p} {worst[p]:.1f} %" for p in parts) + "."]
+    lines += [
+        "",
+        "The losses are those of the model that is kept. `hold-out` is for the model while the stream runs and for streams too large to keep: once partners are joined nothing of it is left, and where there are "
+        "none to join it costs. `step` is for safety: without it one of the generated cases of `tests/learn/default_is_safe_with_signed_weights.rs` ends far above a constant.",
+    ]
     args.out.write_text("\n".join(lines) + "\n")
 
 
