@@ -74,7 +74,7 @@ def certificate(rooco, name, path, *options):
     out, cpu = run(rooco, "fit", path, *options, "--certify")
     c = out["certificate"]
     why = c.get("why_not_smaller") or c.get("why_no_gap") or ""
-    print(f"{name}: gap {c['gap']}, at least {c.get('at_least')} missing, against {c.get('against')}; CPU {cpu:.1f} s {why}")
+    print(f"{name}: gap {c['gap']}, at least {c.get('gap_at_least')} missing, against {c.get('against')}; CPU {cpu:.1f} s {why}")
 
 
 def main():

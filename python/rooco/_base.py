@@ -98,7 +98,8 @@ class _OnePass(BaseEstimator):
             l2=float(self.l2),
             domain="none" if self.domain is None else str(self.domain),
             algorithm=self._algorithm(),
-            features=str(self.features),
+            # The optimum of the columns, unless curves are asked for.
+            features="linear" if self.to_optimum and self.features == "auto" else str(self.features),
             monotone={str(name): int(sign) for name, sign in (self.monotonic_cst or {}).items()},
             reservoir=str(self.reservoir),
             seed=self._seed(),
@@ -146,14 +147,27 @@ class _OnePass(BaseEstimator):
         text = json.dumps(options, allow_nan=False)
         return _Run(Learner(text), text)
 
+    def _whole_run(self, rows: Rows, options: dict[str, Any], progress: Progress | None) -> _Run:
+        """One pass, and on to the optimum if that was asked for."""
+        run = self._start(options)
+        assert run.learner is not None
+        if self.to_optimum is None or self.to_optimum is False:
+            run.learner.run(rows, progress)
+            run.model
+            return run
+        tolerance = 1e-8 if self.to_optimum is True else float(self.to_optimum)
+        model = run.learner.to_optimum(rows, tolerance, _memory(), os.cpu_count() or 1, progress)
+        run = _Run(None, run.options, model, model.order)
+        optimum = json.loads(model.about())["optimum"]
+        if not optimum["converged"]:
+            warnings.warn(f"no optimum was reached: {optimum['end']}", UserWarning, stacklevel=4)
+        return run
+
     def _fit_rows(self, rows: Rows, options: dict[str, Any], progress: Progress | None = None) -> None:
         """A whole run. The estimator changes only once it is over."""
         if self._needs_horizon():
             options["horizon"] = rows.count_learned(options["seed"], options["holdout"])
-        run = self._start(options)
-        assert run.learner is not None
-        run.learner.run(rows, progress)
-        run.model
+        run = self._whole_run(rows, options, progress)
         if self._has_horizon():
             # Its T rows are over: it cannot go on.
             run.learner = None
@@ -220,10 +234,7 @@ class _OnePass(BaseEstimator):
     def _fit_rows_of_table(self, rows: Rows, options: dict[str, Any], progress: Progress | None) -> None:
         if "horizon" not in options and self._needs_horizon():
             options["horizon"] = rows.count_learned(options["seed"], options["holdout"])
-        run = self._start(options)
-        assert run.learner is not None
-        run.learner.run(rows, progress)
-        run.model
+        run = self._whole_run(rows, options, progress)
         if self._has_horizon():
             # Its T rows are over: it cannot go on.
             run.learner = None
@@ -341,6 +352,22 @@ class _OnePass(BaseEstimator):
         """Were the rows in random order? Nothing if that was not tested."""
         check_is_fitted(self)
         return self._run.order
+
+    @property
+    def optimum_(self) -> dict[str, Any] | None:
+        """How the optimum was reached (``to_optimum``): passes, the certified gap, how it ended."""
+        return self.report_.get("optimum")
+
+    def _errors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Standard errors of coef (outputs × features) and intercept (outputs)."""
+        model = self.model_
+        errors = model.errors()
+        if errors is None:
+            why = (self.optimum_ or {}).get("no_errors") or "it is not at the optimum of its rows; fit with to_optimum=True"
+            raise AttributeError(f"this model has no standard errors: {why}")
+        if model.intercept:
+            return errors[1:].T.copy(), errors[0]
+        return errors.T.copy(), np.zeros(errors.shape[1])
 
     @property
     def coef_names_(self) -> list[str]:
@@ -498,6 +525,14 @@ class _OnePass(BaseEstimator):
         return self._run.model.scores(rows)[1]
 
 
+def _memory() -> int:
+    """Half of the machine's memory, where the system tells."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, ValueError, OSError):
+        return 1 << 30
+
+
 def _paths(path: Any) -> list[str]:
     if isinstance(path, (str, os.PathLike)):
         path = [path]
@@ -525,6 +560,8 @@ def _weights(sample_weight: Any, X: Any, total: bool) -> Any:
 
 
 def _check_partial(estimator: _OnePass) -> None:
+    if estimator.to_optimum:
+        raise ValueError("to_optimum reads all rows again, which partial_fit has not: use fit, fit_stream or fit_file.")
     if estimator._needs_horizon():
         raise ValueError(
             f"algorithm={estimator.algorithm!r} must know the number of rows T before the first one: give horizon=T, use fit, or use an "
@@ -535,8 +572,8 @@ def _check_partial(estimator: _OnePass) -> None:
 def _go_on(run: _Run) -> Learner:
     if run.learner is None:
         raise ValueError(
-            "This model cannot be learned further: it came from a file without state (save it with_state=True, or by rooco fit --with-state), or from "
-            "an algorithm whose T rows are over. Start a new one, or use partial_fit from the first row."
+            "This model cannot be learned further: it came from a file without state (save it with_state=True, or by rooco fit --with-state), from "
+            "an algorithm whose T rows are over, or it is an optimum (to_optimum). Start a new one, or use partial_fit from the first row."
         )
     return run.learner
 

@@ -65,6 +65,7 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         reservoir: str = "memory",
         holdout: float = 0.0,
         order_test: bool = True,
+        to_optimum: bool | float | None = None,
         clamp: bool = True,
         max_features: int | None = None,
         random_state: Any = None,
@@ -90,6 +91,7 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         self.reservoir = reservoir
         self.holdout = holdout
         self.order_test = order_test
+        self.to_optimum = to_optimum
         self.clamp = clamp
         self.max_features = max_features
         self.random_state = random_state
@@ -255,3 +257,18 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         """The constants, one a row of ``coef_``."""
         constants = self._linear()[1]
         return constants[1:] - constants[:1] if len(constants) == 2 else constants
+
+    @property
+    def coef_std_(self) -> np.ndarray:
+        """Standard errors of ``coef_`` by the sandwich, for rows that are independent draws; weights of either sign. Needs ``to_optimum``. For several
+        classes the scores can be shifted together: only differences between classes mean something."""
+        errors = self._errors()[0]
+        if len(errors) == 2:
+            raise AttributeError("softmax with two classes has no errors of the difference that coef_ is: use loss='logistic'")
+        return errors
+
+    @property
+    def intercept_std_(self) -> np.ndarray:
+        """The standard errors of ``intercept_``."""
+        self.coef_std_
+        return self._errors()[1]

@@ -35,6 +35,8 @@ class OnePassRegressor(RegressorMixin, _OnePass):
     lambda_, beta, L, G, n0 : constants of the algorithms; read off the first rows if not given (``constants_`` says which).
     reservoir : where past rows wait: ``'memory'``, ``'disk:DIR'``, ``'sample:M'``.
     holdout : the share of rows that are scored and never learned from.
+    to_optimum : ``True``, or a tolerance relative to the mean loss: ``fit`` goes on from its one pass to the best model for the rows, with a certified
+        gap (``optimum_``) and standard errors (``coef_std_``, ``intercept_std_``). The rows are read again, from memory.
     clamp : predictions of ``'auto'`` are flat outside the range of the training data; ``False`` makes them linear everywhere. Used by ``predict``
         only, so it can be set after ``fit``.
     max_features : sparse rows and files that name a feature at or beyond this are an error; 2^24 if not given.
@@ -47,6 +49,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
     shape_functions_ : what every column, and every pair, adds to a prediction (models of curves and pairs); ``explain`` says it for rows.
     coef_, intercept_, n_features_in_, feature_names_in_, coef_names_ : the model, if it is linear in its columns. Predictions of ``'auto'`` also clamp every value to the
         range seen in training, unless ``clamp=False``.
+    coef_std_, intercept_std_, optimum_ : with ``to_optimum``: standard errors of the weights, if the rows are independent draws; how it went.
     guarantee_, constants_, progressive_loss_, order_test_, holdout_, report_, model_ : what the run says of itself.
 
     Examples
@@ -81,6 +84,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         reservoir: str = "memory",
         holdout: float = 0.0,
         order_test: bool = True,
+        to_optimum: bool | float | None = None,
         clamp: bool = True,
         max_features: int | None = None,
         random_state: Any = None,
@@ -104,6 +108,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         self.reservoir = reservoir
         self.holdout = holdout
         self.order_test = order_test
+        self.to_optimum = to_optimum
         self.clamp = clamp
         self.max_features = max_features
         self.random_state = random_state
@@ -180,3 +185,13 @@ class OnePassRegressor(RegressorMixin, _OnePass):
     def intercept_(self) -> np.ndarray:
         """The constant, as an array of one."""
         return self._linear()[1]
+
+    @property
+    def coef_std_(self) -> np.ndarray:
+        """Standard errors of ``coef_`` by the sandwich, for rows that are independent draws; weights of either sign. Needs ``to_optimum``."""
+        return self._errors()[0][0]
+
+    @property
+    def intercept_std_(self) -> np.ndarray:
+        """The standard error of ``intercept_``; zero without one."""
+        return self._errors()[1]

@@ -7,9 +7,12 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rooco::{Features, Row};
+use rooco_data::kept::{Keeping, KeptRows};
 use rooco_data::stream::{Missing, Schema, Stream};
 use rooco_pass::fit::{Checkpoint, CheckpointAbout, Session};
 use rooco_pass::model::file;
+use rooco_pass::optimum::{OptimumOptions, to_optimum};
+use rooco_pass::order::OrderReport;
 use serde_json::json;
 
 use crate::error::{Stop, raised, value_error};
@@ -65,6 +68,33 @@ impl Learner {
         }
         self.classes = self.schema.target.classes().iter().map(|c| c.parse().unwrap_or(f64::NAN)).collect();
         Ok(())
+    }
+
+    /// Learns from all rows and goes on to their optimum: the model, with its errors and its certificate. The rows are kept in memory, and beyond
+    /// `memory` bytes in a temporary file. This learner does not go on afterwards.
+    #[pyo3(signature = (rows, tolerance, memory, threads, progress=None))]
+    fn to_optimum(
+        &self,
+        py: Python<'_>,
+        rows: &Rows,
+        tolerance: f64,
+        memory: usize,
+        threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Model> {
+        let asked = &self.asked;
+        let (model, order) = rows.with_stream(py, None, |stream| {
+            let options = asked.resolve(stream.schema())?;
+            let mut session = Session::new(options.clone());
+            let mut keeping = Keeping::new(stream, KeptRows::new(memory / 2, &std::env::temp_dir()));
+            learn(&mut session, &mut keeping, progress)?;
+            let schema = keeping.schema().clone();
+            let mut fitted = session.fitted(&schema)?;
+            let how = OptimumOptions { tolerance, threads: threads.max(1), memory: memory / 2 };
+            fitted.model = to_optimum(&fitted, &schema, keeping.kept(), &options, &how)?.model;
+            Ok((fitted.model, fitted.order))
+        })?;
+        Ok(Model { model, order: order.map(|o| order_json(&o)) })
     }
 
     /// The quick way for a few rows of float64, whose labels are float64 or int64 numbers: true if they were learned from. False, and
@@ -140,10 +170,7 @@ impl Learner {
         let Some(session) = inside(&mut self.session) else { return Err(value_error("the learner has seen no row yet")) };
         let schema = &self.schema;
         let fitted = py.detach(move || session.fitted(schema)).map_err(raised)?;
-        let order = fitted
-            .order
-            .map(|o| json!({"random": o.random_order(), "row": o.crossed(), "p_value": o.p_value(), "text": o.to_string()}));
-        Ok(Model { model: fitted.model, order: order.map(|o| o.to_string()) })
+        Ok(Model { model: fitted.model, order: fitted.order.map(|o| order_json(&o)) })
     }
 
     /// Everything needed to go on later, as bytes.
@@ -216,6 +243,11 @@ impl Learner {
         learner.classes = learner.schema.target.classes().iter().map(|c| c.parse().unwrap_or(f64::NAN)).collect();
         Ok(learner)
     }
+}
+
+/// What the order test found.
+fn order_json(o: &OrderReport) -> String {
+    json!({"random": o.random_order(), "row": o.crossed(), "p_value": o.p_value(), "text": o.to_string()}).to_string()
 }
 
 /// What the lock holds, without locking.

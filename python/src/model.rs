@@ -77,6 +77,12 @@ impl Model {
         self.model.rule.limits.as_ref().map(|l| PyArray1::from_slice(py, l))
     }
 
+    /// A standard error for each weight, in the shape of the weights; nothing for a model that is no optimum.
+    fn errors<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let l = &self.model.rule;
+        self.model.errors.as_ref().map(|e| PyArray1::from_slice(py, e).reshape([l.features(), l.outputs])).transpose()
+    }
+
     /// The names of the coordinates of a row.
     fn names(&self) -> Vec<String> {
         let map = self.model.rule.map.as_ref().map_or(0, |m| m.base());

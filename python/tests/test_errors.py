@@ -154,7 +154,7 @@ class Onlooker(threading.Thread):
         here = since = None
         while not self.over.is_set():
             frame = sys._current_frames()[self.main]
-            now = (self.passes, id(frame), frame.f_lasti) if frame.f_code.co_name == "_fit_rows" else None
+            now = (self.passes, id(frame), frame.f_lasti) if frame.f_code.co_name == "_whole_run" else None
             if now is None or now != here:
                 here, since = now, self.main_cpu()
             elif self.main_cpu() > since + 0.005:

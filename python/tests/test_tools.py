@@ -130,7 +130,7 @@ def test_the_clamp_is_counted_and_can_be_switched_off(regression):
         flat = model.predict(far)
     assert model.clamped_rows(far) == 3 and model.clamped_rows(x) == 0
     linear = model.set_params(clamp=False).predict(far)
-    assert np.array_equal(flat[:5], linear[:5]) and np.allclose(linear, far @ model.coef_ + model.intercept_)
+    assert np.allclose(flat[:5], linear[:5]) and np.allclose(linear, far @ model.coef_ + model.intercept_)
     assert np.abs(linear[5:] - flat[5:]).max() > 1.0
 
 
@@ -140,3 +140,50 @@ def test_the_limit_on_features_is_a_parameter(tmp_path):
     with pytest.raises(ValueError, match="beyond the limit of 1000 features"):
         OnePassRegressor(max_features=1000).fit_file(path)
     assert OnePassRegressor(max_features=3000).fit_file(path).n_features_in_ >= 2000
+
+
+def test_to_optimum_gives_the_best_model_and_its_errors(program, tmp_path, regression):
+    """Least squares by its closed form, signed weights included; the errors are the sandwich; the file is the command's, byte for byte."""
+    x, y, weight = regression
+    x, y, weight = x[:2000], y[:2000], weight[:2000]
+    model = OnePassRegressor(to_optimum=True).fit(x, y, sample_weight=weight)
+    a = np.column_stack([np.ones(len(x)), x])
+    h = (a * weight[:, None]).T @ a
+    best = np.linalg.solve(h, (a * weight[:, None]).T @ y)
+    assert np.allclose(np.r_[model.intercept_, model.coef_], best, rtol=1e-7, atol=1e-9)
+    g = a * (weight * (a @ best - y))[:, None]
+    errors = np.sqrt(np.diag(np.linalg.inv(h) @ (g.T @ g) @ np.linalg.inv(h)) * len(x) / (len(x) - 5))
+    assert np.allclose(np.r_[model.intercept_std_, model.coef_std_], errors, rtol=1e-6)
+    o = model.optimum_
+    assert o["converged"] and 0 <= o["gap"] < 1e-6 * abs(o["value"]) and o["passes"] <= 4
+    pd.DataFrame(x, columns=["x0", "x1", "x2", "x3"]).assign(y=y, weight=weight).to_csv(tmp_path / "d.csv", index=False)
+    program("fit", tmp_path / "d.csv", "--target", "y", "--weight", "weight", "--to-optimum", "--model", tmp_path / "m", "--quiet")
+    model.save(tmp_path / "p")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "p").read_bytes()
+    again = rooco.load(tmp_path / "m")
+    assert np.array_equal(again.coef_std_, model.coef_std_)
+    with pytest.raises(ValueError, match="to_optimum reads all rows again"):
+        OnePassRegressor(to_optimum=True).partial_fit(x, y)
+    with pytest.raises(AttributeError, match="fit with to_optimum=True"):
+        OnePassRegressor().fit(x, y).coef_std_
+
+
+def test_to_optimum_of_classifiers(regression):
+    from scipy.optimize import minimize
+
+    x, y, _ = regression
+    two = np.where(y > np.median(y), "b", "a")
+    model = OnePassClassifier(to_optimum=1e-10, l2=0.01).fit(x, two)
+    s = np.where(two == "b", 1.0, -1.0)
+    a = np.column_stack([np.ones(len(x)), x])
+    best = minimize(lambda w: np.logaddexp(0, -s * (a @ w)).mean() + 0.005 * w @ w, np.zeros(5), method="BFGS", options={"gtol": 1e-9})
+    assert abs(model.optimum_["value"] - best.fun) < 1e-9
+    assert np.allclose(np.r_[model.intercept_, model.coef_[0]], best.x, atol=1e-4)
+    three = np.digitize(y, np.quantile(y, [0.3, 0.7]))
+    many = OnePassClassifier(to_optimum=True, l2=0.01).fit(x, three)
+    assert many.coef_std_.shape == many.coef_.shape == (3, 4) and (many.coef_std_ > 0).all()
+    # A sum that falls without end says so.
+    weight = np.where(x[:, 0] > 0, -1.0, 1.0)
+    weight[:50] = 60.0
+    with pytest.warns(UserWarning, match="no optimum was reached"):
+        OnePassRegressor(to_optimum=True).fit(x, y, sample_weight=weight)

@@ -31,6 +31,10 @@ enum Command {
     Shuffle(command::shuffle::Arguments),
     /// Show what a model file says.
     Show(command::show::Arguments),
+    /// Merge models of parts of the data into one, from the sums that they carry.
+    Merge(command::merge::Arguments),
+    /// Take rows back from a model that carries its sums.
+    Forget(command::forget::Arguments),
     /// Run the main job on shipped data and explain what it shows.
     Demo(command::demo::Arguments),
     /// Experiments: the statements of the paper, regret curves, bounds, comparisons, with a report that opens offline.
@@ -53,6 +57,8 @@ fn main() -> std::process::ExitCode {
         Command::Audit(a) => command::audit::run(*a),
         Command::Shuffle(a) => command::shuffle::run(a),
         Command::Show(a) => command::show::run(a),
+        Command::Merge(a) => command::merge::run(a),
+        Command::Forget(a) => command::forget::run(a),
         Command::Demo(a) => command::demo::run(a),
         Command::Lab(a) => command::lab::run(a),
         Command::Trace(a) => command::trace::run(a),

@@ -94,14 +94,14 @@ impl KeptRows {
 }
 
 /// A stream that keeps every row that it lends.
-pub struct Keeping {
-    inner: Box<dyn Stream>,
+pub struct Keeping<S = Box<dyn Stream>> {
+    inner: S,
     kept: KeptRows,
 }
 
-impl Keeping {
+impl<S: Stream> Keeping<S> {
     /// Lends the rows of `inner`, and keeps them.
-    pub fn new(inner: Box<dyn Stream>, kept: KeptRows) -> Self {
+    pub fn new(inner: S, kept: KeptRows) -> Self {
         Keeping { inner, kept }
     }
 
@@ -111,7 +111,7 @@ impl Keeping {
     }
 }
 
-impl Stream for Keeping {
+impl<S: Stream> Stream for Keeping<S> {
     fn next(&mut self) -> Result<Option<Row<'_>>> {
         let Keeping { inner, kept } = self;
         let z = inner.next()?;

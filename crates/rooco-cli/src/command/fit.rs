@@ -165,7 +165,7 @@ pub struct Arguments {
     /// After the one pass, as many passes as it takes to the best model for these rows: Newton's method on sums over them, with the certified gap and a
     /// standard error for every weight. TOL is how far the mean loss may be from its minimum, relative to its size. The rows are kept in --memory and beyond
     /// in a temporary file. With few rows a weight, held-out rows decide whether the one pass is kept.
-    #[arg(long, value_name = "TOL", num_args = 0..=1, require_equals = true, default_missing_value = "1e-8", conflicts_with_all = ["guarantee", "resume", "certify"])]
+    #[arg(long, value_name = "TOL", num_args = 0..=1, require_equals = true, default_missing_value = "1e-8", conflicts_with_all = ["guarantee", "resume", "certify", "with_state", "from"])]
     pub to_optimum: Option<f64>,
 
     /// Do not test on the side whether the rows are in random order.
@@ -367,7 +367,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         return Ok(Outcome::Interrupted);
     }
     watcher.finish()?;
-    let reached = stream.to_optimum(ask.as_ref(), &mut fitted, &options)?;
+    let reached = stream.finish(ask.as_ref(), &mut fitted, &options)?;
     let state_bytes = match (&a.model, &fitted.state) {
         (Some(path), Some(state)) => Some(file::save_model_with_state(path, &fitted.model, &state.about, &state.state)?),
         (Some(path), None) => {

@@ -48,7 +48,7 @@ impl Source {
     }
 
     /// Replaces the model by the optimum, if that was asked for; its certificate.
-    pub fn to_optimum(&mut self, ask: Option<&Ask<'_>>, fitted: &mut Fitted, options: &FitOptions) -> Result<Option<Certified>> {
+    pub fn finish(&mut self, ask: Option<&Ask<'_>>, fitted: &mut Fitted, options: &FitOptions) -> Result<Option<Certified>> {
         let (Source::Kept(keeping), Some(ask)) = (self, ask) else { return Ok(None) };
         let threads = ask.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get().min(8)));
         let how = OptimumOptions { tolerance: ask.tolerance, threads, memory: ask.memory / 2 };

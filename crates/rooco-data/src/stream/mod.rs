@@ -84,6 +84,21 @@ pub trait Stream: Send {
     }
 }
 
+impl<S: Stream + ?Sized> Stream for &mut S {
+    fn next(&mut self) -> Result<Option<Row<'_>>> {
+        (**self).next()
+    }
+    fn position(&self) -> Position {
+        (**self).position()
+    }
+    fn schema(&self) -> &Schema {
+        (**self).schema()
+    }
+    fn tally(&self) -> &Tally {
+        (**self).tally()
+    }
+}
+
 impl<S: Stream + ?Sized> Stream for Box<S> {
     fn next(&mut self) -> Result<Option<Row<'_>>> {
         (**self).next()

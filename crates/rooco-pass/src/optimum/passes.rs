@@ -127,6 +127,19 @@ impl<'a> RowPasses<'a> {
     }
 }
 
+impl RowPasses<'_> {
+    /// One pass: how far the rows reach in the metric of the sums' own mean Hessian, L2 included. Nothing for several scores a row, or if there is no such metric.
+    pub fn spread(&mut self, sums: &Expansion) -> Result<Option<f64>> {
+        let Some(inverse) = sums.mean_hessian(self.spec.l2).and_then(|h| h.inverse()) else { return Ok(None) };
+        let summer = Summer::new(self.spec, sums.at.clone(), Wanted::default())?;
+        let mut most = Some(0.0f64);
+        self.blocks(Blocks::new(sums.dim(), false), &|rows| Ok(summer.spread(rows, &inverse)), &mut |part: Option<f64>| {
+            most = most.zip(part).map(|(a, b)| a.max(b));
+        })?;
+        Ok(most.filter(|m| m.is_finite()))
+    }
+}
+
 impl Passes for RowPasses<'_> {
     fn expand(&mut self, w: &[f64], wanted: Wanted) -> Result<Expansion> {
         let summer = Summer::new(self.spec, w.to_vec(), wanted)?;

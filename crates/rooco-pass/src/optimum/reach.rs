@@ -81,8 +81,13 @@ pub fn to_optimum(
     let mut mapped = OnMap::new(&mut learned, map.clone());
     let mut passes = RowPasses::new(spec, &mut mapped, how.threads);
     let solved = solve(&mut passes, domain.as_ref(), spec.l2, start.clone(), &how.newton(free))?;
-    let Solved { expansion, end, passes, .. } = solved;
-    about.passes = passes;
+    let Solved { mut expansion, end, passes: used, .. } = solved;
+    about.passes = used;
+    if free && map.is_none() && d <= CARRIED && !spec.without_l2()?.is_quadratic() && expansion.hessian.is_some() {
+        // What merging and taking rows back needs to know of the rows.
+        expansion.spread = passes.spread(&expansion)?;
+        about.passes += 1;
+    }
     about.value = expansion.mean_value(spec.l2);
     about.tolerance = how.tolerance;
     about.end = words(&end, one_pass, expansion.outputs, spec.l2);
@@ -106,7 +111,8 @@ pub fn to_optimum(
             }
             (_, false) => about.no_errors = Some("the weights are not those of an optimum".into()),
         }
-        if d <= CARRIED {
+        // The curves of two parts bend at places of their own: their sums do not add.
+        if d <= CARRIED && model.rule.map.is_none() {
             model.sums = Some(expansion);
         }
         if share > 0.0 {
@@ -160,7 +166,7 @@ fn words(end: &End, model: &Model, outputs: usize, l2: f64) -> String {
 /// The mean loss, per unit of weight, of the one pass and of the optimum on rows that neither saw: both learn from the others.
 fn compare(schema: &Schema, rows: &mut dyn Again, options: &FitOptions, how: &OptimumOptions, d: usize) -> Result<(f64, f64)> {
     // By content, so that equal rows are on the same side.
-    let held = |z: Row<'_>| checksum::hash(z) % HELD_OUT == 0;
+    let held = |z: Row<'_>| checksum::hash(z).is_multiple_of(HELD_OUT);
     let mut options = options.clone();
     (options.holdout, options.order_test) = (0.0, false);
     let mut session = Session::new(options.clone());

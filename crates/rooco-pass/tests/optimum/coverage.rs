@@ -27,17 +27,21 @@ fn simulate(kind: &str, n: usize, r: &mut Random) -> (LossSpec, Rows, Vec<f64>) 
             y = -y;
         }
         // A share of the rows is background, and independent background of negative weight takes it off in the mean.
-        let share = match kind {
-            "25 % negative" => 1.0 / 3.0,
-            "40 % negative" => 2.0 / 3.0,
+        let mut share = match kind {
+            "25 % negative" => 0.5,
+            "40 % negative" => 2.0,
             _ => 0.0,
         };
         rows.push(Row::dense(&x, y));
-        if r.uniform() < share {
-            for weight in [1.0, -1.0] {
-                let x = [1.0, 0.5 + r.normal(), r.normal()];
-                rows.push(Row::dense(&x, if r.uniform() < 0.4 { 1.0 } else { -1.0 }).weighted(weight));
+        // Negative mass / all mass = share/(1 + 2·share).
+        while share > 0.0 {
+            if r.uniform() < share {
+                for weight in [1.0, -1.0] {
+                    let x = [1.0, 0.5 + r.normal(), r.normal()];
+                    rows.push(Row::dense(&x, if r.uniform() < 0.4 { 1.0 } else { -1.0 }).weighted(weight));
+                }
             }
+            share -= 1.0;
         }
     }
     (spec, rows, truth)
@@ -52,7 +56,7 @@ fn intervals_cover_what_they_should() {
         let mut r = Random::new(17 + seed as u64, Purpose::Test);
         let (mut covered, mut of) = (0, 0);
         for _ in 0..200 {
-            let (spec, mut rows, truth) = simulate(kind, 1500, &mut r);
+            let (spec, mut rows, truth) = simulate(kind, if kind.ends_with("negative") { 8000 } else { 1500 }, &mut r);
             let solved =
                 solve(&mut RowPasses::new(&spec, &mut rows, 1), &WholeSpace, 0.0, vec![0.0; 3], &NewtonOptions::default())
                     .unwrap();

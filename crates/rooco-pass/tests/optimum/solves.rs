@@ -41,7 +41,7 @@ fn every_smooth_loss_is_minimised() {
             }
             // Kinks end Newton's method early in no case here.
             assert!(s.passes <= 40, "{name}: {} passes", s.passes);
-            let certified = certify(&spec, "none", at.clone(), &mut data).unwrap();
+            let certified = certify(&spec, "none", at.clone(), None, &mut data).unwrap();
             if !signed {
                 assert!(certified.gap <= 1e-7 * (1.0 + least.abs()), "{name}: {}", certified.gap);
             }

@@ -327,6 +327,12 @@ impl Summer {
         true
     }
 
+    /// The largest √(xᵀA x) of a block, for the inverse A of a Hessian; `None` for several scores a row.
+    pub fn spread(&self, rows: &Rows, inverse: &Symmetric) -> Option<f64> {
+        let one = self.outputs == 1 && self.of_scores.is_some();
+        one.then(|| (0..rows.len()).map(|j| inverse.form(rows.get(j).x)).fold(0.0f64, f64::max).max(0.0).sqrt())
+    }
+
     /// Whether [`times`](Self::times) is offered.
     pub fn can_multiply(&self) -> bool {
         self.of_scores.is_some()
@@ -384,6 +390,7 @@ impl Adding {
             diagonal: self.diagonal.values(),
             hessian: self.hessian.map(Symmetric::settled),
             squares: self.squares.map(Symmetric::settled),
+            spread: None,
         }
     }
 }

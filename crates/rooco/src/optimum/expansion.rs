@@ -37,6 +37,8 @@ pub struct Expansion {
     pub hessian: Option<Symmetric>,
     /// Σ ∇f(w; z)∇f(w; z)ᵀ.
     pub squares: Option<Symmetric>,
+    /// The largest √(xᵀM⁻¹x) of these rows, M = ∇²F(w) of all rows of the pass, L2 included: how far a step can move a score. One score a row only.
+    pub spread: Option<f64>,
 }
 
 impl Expansion {
@@ -55,6 +57,7 @@ impl Expansion {
             diagonal: vec![0.0; d],
             hessian: Some(Symmetric::zeros(d)),
             squares: Some(Symmetric::zeros(d)),
+            spread: None,
             at,
         }
     }
@@ -100,6 +103,8 @@ impl Expansion {
                 _ => None,
             };
         }
+        // Each was in a metric of its own.
+        self.spread = None;
         Ok(())
     }
 
@@ -170,6 +175,9 @@ impl Expansion {
                 s.put_f64(name, m.entries());
             }
         }
+        if let Some(spread) = self.spread {
+            s.put_number("spread", spread);
+        }
         s
     }
 
@@ -197,9 +205,11 @@ impl Expansion {
             diagonal: s.f64("diagonal")?.to_vec(),
             hessian: matrix("hessian")?,
             squares: matrix("squares")?,
+            spread: s.number("spread").ok(),
             at,
         };
-        let fits = e.gradient.len() == e.dim() && e.diagonal.len() == e.dim() && e.outputs > 0 && e.dim() % e.outputs == 0;
+        let fits =
+            e.gradient.len() == e.dim() && e.diagonal.len() == e.dim() && e.outputs > 0 && e.dim().is_multiple_of(e.outputs);
         if fits { Ok(e) } else { Err(broken()) }
     }
 }

@@ -1,6 +1,7 @@
 //! One step: the lowest point of the local model g·s + ½sᵀHs within reach, also where H is not positive definite.
 
 use crate::domain::Domain;
+use crate::error::Result;
 use crate::kernel::{axpy, dot};
 use crate::linalg::Symmetric;
 
@@ -134,14 +135,14 @@ pub(super) fn within(domain: &dyn Domain, h: &Symmetric, at: &[f64], g: &[f64], 
 
 /// The same as [`free`] without a matrix (Steihaug): conjugate gradients on H·v, one pass each, until the residual is a share of the gradient,
 /// the edge, or a direction without curvature is reached.
-pub(super) fn truncated<E>(
-    times: &mut dyn FnMut(&[f64]) -> Result<Vec<f64>, E>,
+pub(super) fn truncated(
+    times: &mut dyn FnMut(&[f64]) -> Result<Vec<f64>>,
     g: &[f64],
     units: &[f64],
     radius: f64,
     share: f64,
     most: usize,
-) -> Result<Step, E> {
+) -> Result<Step> {
     let d = g.len();
     let (mut s, mut hs) = (vec![0.0; d], vec![0.0; d]);
     let mut r: Vec<f64> = g.iter().map(|g| -g).collect();
@@ -167,7 +168,8 @@ pub(super) fn truncated<E>(
         let alpha = rz / curvature;
         let mut next = s.clone();
         axpy(alpha, &p, &mut next);
-        if curvature <= 0.0 || !(norm(&next) <= radius) {
+        let far = norm(&next);
+        if curvature <= 0.0 || far > radius || far.is_nan() {
             let tau = if radius.is_finite() { to_edge() } else { 1.0 };
             axpy(tau, &p, &mut s);
             axpy(tau, &hp, &mut hs);
