@@ -1,4 +1,4 @@
-"""The ten data sets of the quality table, prepared alike for every learner.
+"""The data sets of the quality table, prepared alike for every learner.
 
     bench/quality_data.py DATA DIR [SETS]      # DIR/NAME.train, DIR/NAME.test: what the example program `measure` reads
 
@@ -15,9 +15,26 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-REGRESSION = {"diamonds", "diamraw", "nycreg", "nycregraw"}
-GENERATED = ["rare", "heavy"]
-SETS = ["clickbait", "nyclate", "acs", "acsraw", "mnist", "flights", "diamonds", "diamraw", "nycreg", "nycregraw"]
+REGRESSION = {"diamonds", "diamraw", "nycreg", "nycregraw", "randhie"}
+MANY_CLASSES = {"digits", "digits8", "wine", "anes96", "seven"}
+GENERATED = ["rare", "heavy", "seven"]
+# Sets that pip packages carry: scikit-learn and statsmodels.
+PACKAGED = ["digits8", "wine", "cancer", "anes96", "fair", "randhie"]
+# Sets of one source are one piece of evidence.
+SOURCES = {
+    "clickbait": ["clickbait"],
+    "nycflights13": ["nyclate", "nycreg", "nycregraw"],
+    "census": ["acs", "acsraw"],
+    "MNIST": ["mnist", "digits"],
+    "flights": ["flights"],
+    "diamonds": ["diamonds", "diamraw"],
+    "generated": GENERATED,
+    "scikit-learn": ["digits8", "wine", "cancer"],
+    "statsmodels": ["anes96", "fair", "randhie"],
+}
+# Sources with few rows, or with more features than rows: one pass and batch differ for other reasons.
+FEW = {"clickbait", "generated", "scikit-learn", "statsmodels"}
+SETS = [name for names in SOURCES.values() for name in names]
 
 
 def split(n):
@@ -52,10 +69,10 @@ def idx(path, header):
 
 
 def generated(name):
-    """Two sets that ask for centring, or punish it.
+    """Sets that ask for centring, or punish it.
 
     rare: 1 % positives, ten raw columns whose offsets are 10 to 1000 times their spread. heavy: 60 columns, each zero in nine rows of
-    ten and log-normal (sigma 2) in the others.
+    ten and log-normal (sigma 2) in the others. seven: seven classes of very different frequency, ten raw columns as in rare.
     """
     rng = np.random.default_rng(15)
     n = 266_667
@@ -64,12 +81,33 @@ def generated(name):
         x /= x.std(axis=0)
         score = x @ rng.normal(size=10) * 0.8 - 6.4
         x = 10 ** rng.uniform(-3, 3, size=10) * (x + 10 ** rng.uniform(1, 3, size=10) * rng.choice([-1, 1], size=10))
+    elif name == "seven":
+        n = 80_000
+        x = rng.normal(size=(n, 10)) @ (np.eye(10) + 0.3 * rng.normal(size=(10, 10)))
+        scores = x @ rng.normal(size=(10, 7)) + np.array([2.0, 1.0, 0.5, 0.0, -0.5, -2.0, -3.0])
+        y = np.argmax(scores + rng.gumbel(size=scores.shape), axis=1).astype(float)
+        x = 10 ** rng.uniform(-3, 3, size=10) * (x + 10 ** rng.uniform(1, 3, size=10) * rng.choice([-1, 1], size=10))
+        return sp.csr_matrix(x), y
     else:
         n = 80_000
         x = np.where(rng.random((n, 60)) < 0.1, np.exp(2 * rng.normal(size=(n, 60))), 0.0)
         score = np.log1p(x) @ rng.normal(size=60) * 0.7 - 1.0
     y = np.where(rng.random(n) < 1 / (1 + np.exp(-score)), 1.0, -1.0)
     return sp.csr_matrix(x), y
+
+
+def packaged(name):
+    """Sets that scikit-learn and statsmodels carry, columns as they are."""
+    if name in ("digits8", "wine", "cancer"):
+        from sklearn import datasets
+
+        x, y = {"digits8": datasets.load_digits, "wine": datasets.load_wine, "cancer": datasets.load_breast_cancer}[name](return_X_y=True)
+        return sp.csr_matrix(x.astype(float)), np.where(y > 0, 1.0, -1.0) if name == "cancer" else y.astype(float)
+    from statsmodels import datasets
+
+    table = {"anes96": datasets.anes96, "fair": datasets.fair, "randhie": datasets.randhie}[name].load_pandas()
+    x, y = table.exog.to_numpy(float), table.endog.to_numpy(float)
+    return sp.csr_matrix(x), np.where(y > 0, 1.0, -1.0) if name == "fair" else y
 
 
 def load(name, data):
@@ -86,6 +124,8 @@ def load(name, data):
         return with_intercept(x[order]), y[order], with_intercept(x_test), y_test
     if name in GENERATED:
         x, y = generated(name)
+    elif name in PACKAGED:
+        x, y = packaged(name)
     elif name == "clickbait":
         x, y = svm(data / "clickbait.svm.gz")
     elif name == "nyclate":
@@ -119,7 +159,7 @@ def load(name, data):
         numbers = np.where(np.isnan(numbers), np.nanmean(numbers[train], axis=0), numbers)
         x = sp.csr_matrix(standardised(numbers, train) if name == "nycreg" else numbers)
     else:
-        raise SystemExit(f"unknown set {name}; known: {', '.join(SETS)}, digits")
+        raise SystemExit(f"unknown set {name}; known: {', '.join(SETS)}")
     train, test = split(len(y))
     if name == "flights":
         train, test = train[:1_000_000], test[:250_000]
@@ -135,31 +175,11 @@ def with_intercept(x):
 
 
 def write_prepared(path, x, y, weight):
-    """The input of the `quality` example program."""
+    """The input of the programs `measure` and `quality`."""
     with open(path, "wb") as f:
         f.write(struct.pack("<QQ", x.shape[0], x.nnz))
         for part, kind in ((y, "<f8"), (weight, "<f8"), (x.indptr[1:], "<u8"), (x.indices, "<u4"), (x.data, "<f8")):
             f.write(np.ascontiguousarray(part, dtype=kind).tobytes())
-
-
-def signed(kind, x, y, rng):
-    """Training rows whose signed sum is the clean problem, shuffled; (x, y, weight)."""
-    n = len(y)
-    if kind.startswith("negative"):
-        plus, minus = {"negative25": (1.5, -0.5), "negative40": (3.0, -2.0), "negative48": (13.0, -12.0)}[kind]
-        y2, w2 = np.concatenate([y, y]), np.concatenate([np.full(n, plus), np.full(n, minus)])
-    else:
-        flip = rng.random(n) < np.where(y > 0, 0.3, 0.1)
-        noisy = np.where(flip, -y, y)
-        if kind == "noisy-one":
-            return x, noisy, np.ones(n)
-        delta = 1 - 0.3 - 0.1
-        own, other = np.where(noisy > 0, 0.3, 0.1), np.where(noisy > 0, 0.1, 0.3)
-        y2 = np.concatenate([noisy, -noisy])
-        w2 = np.concatenate([(1 - other) / delta, -own / delta])
-    order = rng.permutation(2 * n)
-    x2 = sp.vstack([x, x], format="csr")
-    return x2[order], y2[order], w2[order]
 
 
 def main():
@@ -167,7 +187,7 @@ def main():
 
     data, work = sys.argv[1], pathlib.Path(sys.argv[2])
     work.mkdir(parents=True, exist_ok=True)
-    for name in sys.argv[3].split(",") if len(sys.argv) > 3 else SETS + GENERATED + ["digits"]:
+    for name in sys.argv[3].split(",") if len(sys.argv) > 3 else SETS:
         x, y, x_test, y_test = load(name, data)
         write_prepared(work / f"{name}.train", x, y, np.ones(len(y)))
         write_prepared(work / f"{name}.test", x_test, y_test, np.ones(len(y_test)))

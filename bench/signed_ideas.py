@@ -14,12 +14,33 @@ import subprocess
 import tempfile
 
 import numpy as np
+import scipy.sparse as sp
 
 import quality_data as data
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KINDS = {"negative25": "25 %", "negative40": "40 %", "noisy-two": "noisy, two rows"}
 FEW = 4500
+
+
+def signed(kind, x, y, rng):
+    """Training rows whose signed sum is the clean problem, shuffled; (x, y, weight)."""
+    n = len(y)
+    if kind.startswith("negative"):
+        plus, minus = {"negative25": (1.5, -0.5), "negative40": (3.0, -2.0), "negative48": (13.0, -12.0)}[kind]
+        y2, w2 = np.concatenate([y, y]), np.concatenate([np.full(n, plus), np.full(n, minus)])
+    else:
+        flip = rng.random(n) < np.where(y > 0, 0.3, 0.1)
+        noisy = np.where(flip, -y, y)
+        if kind == "noisy-one":
+            return x, noisy, np.ones(n)
+        delta = 1 - 0.3 - 0.1
+        own, other = np.where(noisy > 0, 0.3, 0.1), np.where(noisy > 0, 0.1, 0.3)
+        y2 = np.concatenate([noisy, -noisy])
+        w2 = np.concatenate([(1 - other) / delta, -own / delta])
+    order = rng.permutation(2 * n)
+    x2 = sp.vstack([x, x], format="csr")
+    return x2[order], y2[order], w2[order]
 
 
 def main():
@@ -40,7 +61,7 @@ def main():
                     pick = np.random.default_rng(1000 + repeat).permutation(len(y))[:rows]
                     part = (x[pick], y[pick], np.ones(rows))
                     if kind != "clean":
-                        part = data.signed(kind, x[pick], y[pick], np.random.default_rng(2000 + repeat))
+                        part = signed(kind, x[pick], y[pick], np.random.default_rng(2000 + repeat))
                     data.write_prepared(train, *part)
                     command = [str(ROOT / "target/release/signed_ideas"), str(train), str(test)]
                     out = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

@@ -18,7 +18,8 @@ use rooco::{Learner, Row};
 use rooco_bench::prepared::Table;
 
 /// Sets whose labels are 0, 1, ..., K-1.
-const MANY_CLASSES: [&str; 6] = ["digits", "digits8", "wine", "iris", "cover", "seven"];
+const MANY_CLASSES: [&str; 5] = ["digits", "digits8", "wine", "anes96", "seven"];
+const REGRESSION: [&str; 5] = ["diamonds", "diamraw", "nycreg", "nycregraw", "randhie"];
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -31,7 +32,7 @@ fn cpu_seconds() -> f64 {
 /// (row, label, weight) in the order of arrival.
 type Arrivals = Vec<(u32, f64, f64)>;
 
-fn arrivals(kind: &str, train: &Table, regression: bool, seed: u64) -> Result<Arrivals, Failure> {
+fn arrivals(kind: &str, train: &Table, two_classes: bool, seed: u64) -> Result<Arrivals, Failure> {
     let n = train.y.len();
     let mut r = Random::new(seed, Purpose::Order);
     let order = |rows: &[(u32, f64, f64)], r: &mut Random| -> Arrivals {
@@ -64,7 +65,7 @@ fn arrivals(kind: &str, train: &Table, regression: bool, seed: u64) -> Result<Ar
         "ul" | "ule" => {
             let (mut rows, mut back) = (clean.clone(), Vec::new());
             for z in clean.iter().filter(|z| z.0 % 10 == 0) {
-                let wrong = if regression { train.y[r.below(n as u64) as usize] } else { -z.1 };
+                let wrong = if two_classes { -z.1 } else { train.y[r.below(n as u64) as usize] };
                 rows.push((z.0, wrong, 1.0));
                 back.push((z.0, wrong, -1.0));
             }
@@ -153,8 +154,8 @@ fn run_classes(train: &Table, test: &Table, order: &Arrivals, off: &[&str]) -> R
 }
 
 fn one(set: &str, kind: &str, seed: u64, train: &Table, test: &Table, off: &[&str]) -> Result<Outcome, Failure> {
-    let regression = ["diamonds", "diamraw", "nycreg", "nycregraw"].contains(&set);
-    let order = arrivals(kind, train, regression, seed)?;
+    let regression = REGRESSION.contains(&set);
+    let order = arrivals(kind, train, !regression && !MANY_CLASSES.contains(&set), seed)?;
     macro_rules! go {
         ($loss:expr, $clean:expr) => {{
             let off = Part::ALL.iter().filter(|p| off.contains(&p.1));
@@ -182,7 +183,7 @@ fn main() -> Result<(), Failure> {
     for set in sets.split(',') {
         let read = |part: &str| Table::read(&format!("{dir}/{set}.{part}")).map_err(|e| e.to_string());
         let (train, test) = (read("train")?, read("test")?);
-        let regression = ["diamonds", "diamraw", "nycreg", "nycregraw"].contains(&set);
+        let regression = REGRESSION.contains(&set);
         for kind in kinds.split(',').filter(|k| !(k.starts_with("nc") && (regression || MANY_CLASSES.contains(&set)))) {
             let next = Mutex::new(seeds.iter().enumerate());
             let results = Mutex::new(Vec::new());

@@ -43,10 +43,10 @@ fn five_hundred_random_cases_stay_finite_and_do_not_diverge() {
 
 /// Long enough for the second-order candidate to take part, raw columns with offsets, and the negative rows of every other case in a block at the end.
 #[test]
-fn nor_do_three_hundred_with_second_order_in_play_or_in_blocks() {
+fn nor_do_five_hundred_with_second_order_in_play_or_in_blocks() {
     let mut r = Random::new(2, Purpose::Test);
     let (mut played, mut worst) = (0, 0.0f64);
-    for seed in 0..300 {
+    for seed in 0..510 {
         let kind = [Kind::Dense, Kind::OneHot, Kind::HeavyTails][r.below(3) as usize];
         let (regression, block, negative) = (seed % 3 == 0, seed % 2 == 0, 0.45 * r.uniform());
         let (mut train, mut test) = generate_split(kind, 1500, 300, 4 + r.below(6) as usize, !regression, 1000 + seed);

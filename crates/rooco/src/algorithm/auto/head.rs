@@ -7,6 +7,7 @@ use super::scaler::CorrectedFeatures;
 use super::{CANDIDATES, LANES, simd};
 use crate::error::{Error, Result};
 use crate::loss::class_of;
+use crate::row::Row;
 
 /// A row's loss near a prediction: what the second-order candidate takes for the row. Buffers that are used again.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +39,24 @@ pub trait Head: Send + Sync {
     }
     /// Errs if y is not a target of this loss.
     fn check(&self, y: f64) -> Result<()>;
+    /// Errs on numbers that are not finite, or too large to square. `usual`: all values of x can be worked with.
+    #[inline(always)]
+    fn check_row(&self, row: u64, z: Row<'_>, usual: bool) -> Result<()> {
+        let bad = |what: String, value| Err(Error::NonFinite { row, what, value });
+        if !usual {
+            let first = |bad: fn(f64) -> bool| z.x.iter().find(|&(_, v)| bad(v));
+            let (i, v) = first(|v| !v.is_finite()).or(first(|v| !(v * v).is_finite())).unwrap_or((0, f64::NAN));
+            return bad(format!("feature {i}"), v);
+        }
+        if !z.y.is_finite() {
+            return bad("the target".into(), z.y);
+        }
+        if !z.weight.is_finite() {
+            return bad("the weight".into(), z.weight);
+        }
+        let size = (z.weight * z.y) * (z.weight * z.y) + z.weight * z.weight + z.y * z.y;
+        if size.is_finite() { self.check(z.y) } else { bad("the weighted square of the target".into(), size) }
+    }
     /// φ at these scores.
     fn value(&self, scores: &[f64], y: f64) -> f64;
     /// What each of the eight first candidates loses, and the slopes at the four iterates. `quick`: the predictions in single precision are there, in

@@ -13,7 +13,7 @@ pub enum Part {
     Brake,
     /// Candidates that are absurd in absolute loss are not played on signed rows.
     Guard,
-    /// A single loss of a signed regression counts at most so much.
+    /// A single loss of a regression counts at most so much in the scores.
     Clip,
     /// The grid of steps moves up.
     MovingGrid,
@@ -31,13 +31,15 @@ pub enum Part {
     Trust,
     /// Signed rows judge the second-order candidate by gain against noise.
     Judge,
+    /// A solution from signed rows of classes is not far from the lanes' point.
+    Step,
     /// Exact partners are joined once the stream has ended, where features are many.
     Join,
 }
 
 impl Part {
     /// All parts with their names.
-    pub const ALL: [(Part, &'static str); 14] = [
+    pub const ALL: [(Part, &'static str); 15] = [
         (Part::Centre, "centre"),
         (Part::SecondOrder, "second"),
         (Part::Brake, "brake"),
@@ -51,6 +53,7 @@ impl Part {
         (Part::StaleCurvature, "stale"),
         (Part::Trust, "trust"),
         (Part::Judge, "judge"),
+        (Part::Step, "step"),
         (Part::Join, "join"),
     ];
 }

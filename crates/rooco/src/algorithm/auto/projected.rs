@@ -117,32 +117,19 @@ impl<H: Head> Projected<H> {
         Rule::plain(self.played(), self.head.outputs())
     }
 
+    /// The scores that were played last.
+    pub fn shown(&self) -> &[f64] {
+        &self.scratch.scores
+    }
+
     pub fn scores(&self, x: Features<'_>, out: &mut [f64]) {
         out.fill(0.0);
         self.shares().for_each(|(w, p)| add_scores(w, x, p, out));
     }
 
-    /// Errs on numbers that are not finite, or too large to square.
-    fn check(&self, z: Row<'_>) -> Result<()> {
-        let row = self.rows + 1;
-        z.x.check(row, self.max_features)?;
-        let bad = |what: String, value| Err(Error::NonFinite { row, what, value });
-        if let Some((i, v)) = z.x.iter().find(|(_, v)| !(v * v).is_finite()) {
-            return bad(format!("feature {i}"), v);
-        }
-        let size = (z.weight * z.y) * (z.weight * z.y) + z.weight * z.weight + z.y * z.y;
-        if size.is_finite() { self.head.check(z.y) } else { bad("the target or its weight".into(), size) }
-    }
-
-    /// [`observe`](Self::observe), with the scores that are played.
-    pub fn observe_scored(&mut self, z: Row<'_>, scores: &mut [f64]) -> Result<Played> {
-        self.check(z)?;
-        self.scores(z.x, scores);
-        self.observe(z)
-    }
-
     pub fn observe(&mut self, z: Row<'_>) -> Result<Played> {
-        self.check(z)?;
+        z.x.check(self.rows + 1, self.max_features)?;
+        self.head.check_row(self.rows + 1, z, z.x.values().iter().all(|v| (v * v).is_finite()))?;
         self.rows += 1;
         let mut loss = 0.0;
         if z.weight != 0.0 {

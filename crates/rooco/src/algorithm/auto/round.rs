@@ -59,10 +59,9 @@ struct Scratch {
     /// The loss near the second-order candidate's prediction, and near the point of expansion.
     last: Local,
     near: Local,
-    /// Scores: the played ones, relative to the mean of the targets; the point of expansion; others.
+    /// Scores: the played ones, and the same relative to the mean of the targets; the point of expansion; others.
+    shown: Vec<f64>,
     played: Vec<f64>,
-    /// The same with that mean: the scores of the row that was observed last.
-    said: Vec<f64>,
     at: Vec<f64>,
     scores: Vec<f64>,
     curves: Vec<(usize, f64)>,
@@ -114,8 +113,8 @@ impl<H: Head> Staged<H> {
                 reading: Reading::new(k),
                 last: Local::new(k),
                 near: Local::new(k),
+                shown: vec![0.0; k],
                 played: vec![0.0; k],
-                said: vec![0.0; k],
                 at: vec![0.0; k],
                 scores: vec![0.0; k],
                 curves: Vec::new(),
@@ -173,7 +172,7 @@ impl<H: Head> Staged<H> {
             None => self.centre.row(z.x, &mut place),
         };
         let sizes = Sizes::of(x.values());
-        let checked = self.check(z, sizes);
+        let checked = self.head.check_row(self.rows + 1, z, sizes.finite);
         let loss = if checked.is_ok() && z.weight != 0.0 { self.lines::<V>(Row { x, ..z }, sizes) } else { 0.0 };
         self.scratch.place = place;
         checked?;
@@ -189,17 +188,6 @@ impl<H: Head> Staged<H> {
             }
         }
         Ok(Played { t: self.rows, loss })
-    }
-
-    /// [`observe`](Self::observe), with the scores that were played.
-    pub fn observe_scored(&mut self, z: Row<'_>, scores: &mut [f64]) -> Result<Played> {
-        if z.weight == 0.0 {
-            self.scores(z.x, scores);
-            return self.observe(z);
-        }
-        let played = self.observe(z)?;
-        scores.copy_from_slice(&self.scratch.said);
-        Ok(played)
     }
 
     /// Keeps the row for its partners, while features are so many that it may matter.
@@ -262,10 +250,10 @@ impl<H: Head> Staged<H> {
     fn rest(&mut self, z: Row<'_>, sizes: Sizes, row: Treatment) -> f64 {
         self.lanes.see(z.x, sizes, &self.jury.p, &self.centre, self.t);
         self.predict_second_order(z);
-        let Scratch { reading, played, said, .. } = &mut self.scratch;
+        let Scratch { reading, played, shown, .. } = &mut self.scratch;
         for c in 0..self.head.outputs() {
             played[c] = reading.m[c][CANDIDATES - 1];
-            said[c] = self.label.mean + played[c];
+            shown[c] = self.label.mean + played[c];
         }
         let loss = z.weight * self.scratch.last.value;
         self.expand(z, true);
@@ -307,13 +295,12 @@ impl<H: Head> Staged<H> {
             let second = self.second.as_ref().map(|s| s.w.as_slice());
             self.lanes.read_curves(correction, unit, second, &mut self.scratch.reading);
         }
-        let Scratch { reading, played, said, scores, .. } = &mut self.scratch;
+        let Scratch { reading, played, shown, .. } = &mut self.scratch;
         for c in 0..self.head.outputs() {
             played[c] = self.jury.mix(&reading.m[c]) + self.lanes.surprise(c) * unit;
-            scores[c] = self.label.mean + played[c];
+            shown[c] = self.label.mean + played[c];
         }
-        said.copy_from_slice(scores);
-        z.weight * (self.head.value(scores, z.y) - 0.5 * curved)
+        z.weight * (self.head.value(shown, z.y) - 0.5 * curved)
     }
 
     /// Σd·w² of the played point, before it sees the row.
@@ -502,25 +489,6 @@ impl<H: Head> Staged<H> {
         }
     }
 
-    /// Errs on numbers that are not finite, or too large to square.
-    #[inline(always)]
-    fn check(&self, z: Row<'_>, sizes: Sizes) -> Result<()> {
-        let row = self.rows + 1;
-        let bad = |what: String, value| Err(Error::NonFinite { row, what, value });
-        if !sizes.finite {
-            let (i, v) = z.x.iter().find(|(_, v)| !v.is_finite()).unwrap_or((0, f64::NAN));
-            return bad(format!("feature {i}"), v);
-        }
-        if !z.y.is_finite() {
-            return bad("the target".into(), z.y);
-        }
-        if !z.weight.is_finite() {
-            return bad("the weight".into(), z.weight);
-        }
-        let size = (z.weight * z.y) * (z.weight * z.y) + z.weight * z.weight + z.y * z.y;
-        if size.is_finite() { self.head.check(z.y) } else { bad("the weighted square of the target".into(), size) }
-    }
-
     /// w of feature i and an output of the played point, as a function of both.
     fn weight_at(&self) -> impl Fn(usize, usize) -> f64 + '_ {
         let (inverse, unit, k) = (self.lanes.clock.inverse(), self.label.unit(), self.head.outputs());
@@ -555,6 +523,11 @@ impl<H: Head> Staged<H> {
             limits: (0..n).map(|i| self.limit(i)).collect(),
             offset: self.offset(),
         }
+    }
+
+    /// The scores that were played last.
+    pub fn shown(&self) -> &[f64] {
+        &self.scratch.shown
     }
 
     pub fn scores(&self, x: Features<'_>, out: &mut [f64]) {

@@ -206,7 +206,14 @@ macro_rules! learner {
                 self.0.observe(z)
             }
             fn observe_scored(&mut self, z: Row<'_>, scores: &mut [f64]) -> Result<Played> {
-                self.0.observe_scored(z, scores)
+                if z.weight == 0.0 {
+                    self.scores(z.x, scores);
+                }
+                let played = self.observe(z)?;
+                if z.weight != 0.0 {
+                    scores.copy_from_slice(self.0.shown());
+                }
+                Ok(played)
             }
             fn outputs(&self) -> usize {
                 self.0.head.outputs()

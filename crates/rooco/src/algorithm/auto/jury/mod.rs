@@ -18,7 +18,7 @@ use crate::state::State;
 const RATE: f64 = 0.1;
 /// A candidate whose absolute loss exceeds this many times the smallest is not played once weights are signed.
 const GUARD: f64 = 2.0;
-/// Regression with signed weights: a single loss counts at most this many times the mean loss of the best candidate.
+/// Regression: a single loss counts at most this many times the mean loss of the best candidate, so that one outlier does not choose among them.
 const CLIP: f64 = 50.0;
 
 /// The shares follow the scores after each of the first so many rows, and after every eighth row from then on: a single row
@@ -236,7 +236,7 @@ impl Jury {
         let Stream { signed, regression, .. } = stream;
         self.n += 1;
         let d = self.n as f64 / (self.n as f64 + 1.0);
-        let clips = regression && signed && self.n > 20 && !stream.off.has(Part::Clip);
+        let clips = regression && self.n > 20 && !stream.off.has(Part::Clip);
         let clip = if clips { CLIP * self.smallest_absolute() / self.weight } else { f64::INFINITY };
         self.weight = d * self.weight + s.abs();
         self.weight_squared = d * self.weight_squared + s * s;
@@ -395,6 +395,21 @@ mod tests {
                 jury.add(&RowLosses { value, size: value }, 1.0, stream);
             }
             assert_eq!(jury.p[8] == 1.0, alone, "{last}: {:?}", jury.p);
+        }
+    }
+
+    #[test]
+    fn one_outlier_does_not_choose_among_the_candidates_of_a_regression() {
+        for (off, outlier_decides) in [(Off::default(), false), (Off::default().with(Part::Clip), true)] {
+            let stream = Stream { signed: false, regression: true, quadratic: true, off };
+            let mut jury = Jury::new(Last::Absent);
+            for t in 0..1000 {
+                // Candidate 2 is worse on every row but one, on which nobody was near.
+                let mut value = if t == 500 { [1e6; CANDIDATES] } else { [1.0; CANDIDATES] };
+                value[2] *= if t == 500 { 0.9 } else { 1.3 };
+                jury.add(&RowLosses { value, size: value }, 1.0, stream);
+            }
+            assert_eq!(jury.p[2] > jury.p[0], outlier_decides, "{:?}", jury.p);
         }
     }
 }

@@ -79,7 +79,8 @@ impl SecondOrder {
         back(&u, &mut step);
         let mut all = vec![0.0; d];
         on.iter().zip(&step).for_each(|(&i, step)| all[i] = step * q[i]);
-        let length = if around.quadratic || !around.signed { 1.0 } else { self.length(&all, negative) };
+        let bounded = !around.quadratic && around.signed && !around.off.has(Part::Step);
+        let length = if bounded { self.length(&all, negative) } else { 1.0 };
         let w: Vec<f64> = self.lanes.iter().zip(&all).map(|(lane, step)| lane + length * step).collect();
         self.w = if w.iter().all(|w| w.is_finite()) { w } else { self.lanes.clone() };
         self.w.iter().all(|w| w.is_finite())

@@ -106,7 +106,7 @@ pub struct Unusual {
 }
 
 /// Σ over the entries of a row.
-struct Sums<V> {
+struct Sums<'a, V> {
     /// The predictions of the iterates and of their averages, in units of the label: every other entry in either half.
     iterates: V,
     averages: V,
@@ -114,9 +114,11 @@ struct Sums<V> {
     density: Four,
     /// The rounding noise of the entries to come.
     shifts: Shifts,
+    /// The same predictions if there are several outputs.
+    out: &'a mut [[[f32; LANES]; 2]],
 }
 
-impl<V: Pair> Sums<V> {
+impl<V: Pair> Sums<'_, V> {
     /// Takes in two entries.
     #[inline(always)]
     fn add(&mut self, w: V, b: V, v: V, gone: V) {
@@ -158,14 +160,13 @@ impl<const ONE: bool> Reader<'_, ONE> {
         self.forget();
         let (blocks, index, values) = entries.take(x, has_zeros);
         let shifts = noise.row();
-        let mut sums = Sums::<V> { shifts, iterates: V::splat(0.0), averages: V::splat(0.0), density: Four::splat(0.0) };
-        if !ONE {
-            out.fill([[0.0; LANES]; 2]);
-            self.read_all::<V>(blocks, index, values, &mut sums, out);
-        } else {
-            self.read_all::<V>(blocks, index, values, &mut sums, out);
+        out.fill([[0.0; LANES]; 2]);
+        let nothing = V::splat(0.0);
+        let mut sums = Sums { shifts, iterates: nothing, averages: nothing, density: Four::splat(0.0), out };
+        self.read_all::<V>(blocks, index, values, &mut sums);
+        if ONE {
             let ([a, b], [c, d]) = (sums.iterates.parts(), sums.averages.parts());
-            out[0] = [(a + b).array(), (c + d).array()];
+            sums.out[0] = [(a + b).array(), (c + d).array()];
         }
         sums.density.sum() as f64
     }
@@ -195,30 +196,23 @@ impl<const ONE: bool> Reader<'_, ONE> {
     }
 
     #[inline(always)]
-    fn read_all<V: Pair>(
-        &mut self,
-        blocks: &mut [Block],
-        index: &[u32],
-        values: &[f64],
-        sums: &mut Sums<V>,
-        out: &mut [[[f32; LANES]; 2]],
-    ) {
+    fn read_all<V: Pair>(&mut self, blocks: &mut [Block], index: &[u32], values: &[f64], sums: &mut Sums<'_, V>) {
         let ((index, index_rest), (values, rest)) = (index.as_chunks::<LANES>(), values.as_chunks::<LANES>());
         let mut at = 0;
         // Usual blocks one after the other in a loop that calls nothing; it stops at an unusual one.
         while at < values.len() {
-            while at < values.len() && self.read_block::<V, LANES, true>(index[at], values[at], &mut blocks[at], sums, out) {
+            while at < values.len() && self.read_block::<V, LANES, true>(index[at], values[at], &mut blocks[at], sums) {
                 at += 1;
             }
             if at < values.len() {
-                self.read_block::<V, LANES, false>(index[at], values[at], &mut blocks[at], sums, out);
+                self.read_block::<V, LANES, false>(index[at], values[at], &mut blocks[at], sums);
                 at += 1;
             }
         }
         match (index_rest, rest) {
-            (&[i], &[x]) => self.read_rest::<V, 1>([i, 0, 0, 0], [x, 1.0, 1.0, 1.0], &mut blocks[at], sums, out),
-            (&[i, j], &[x, y]) => self.read_rest::<V, 2>([i, j, 0, 0], [x, y, 1.0, 1.0], &mut blocks[at], sums, out),
-            (&[i, j, k], &[x, y, z]) => self.read_rest::<V, 3>([i, j, k, 0], [x, y, z, 1.0], &mut blocks[at], sums, out),
+            (&[i], &[x]) => self.read_rest::<V, 1>([i, 0, 0, 0], [x, 1.0, 1.0, 1.0], &mut blocks[at], sums),
+            (&[i, j], &[x, y]) => self.read_rest::<V, 2>([i, j, 0, 0], [x, y, 1.0, 1.0], &mut blocks[at], sums),
+            (&[i, j, k], &[x, y, z]) => self.read_rest::<V, 3>([i, j, k, 0], [x, y, z, 1.0], &mut blocks[at], sums),
             _ => {}
         }
     }
@@ -276,11 +270,10 @@ impl<const ONE: bool> Reader<'_, ONE> {
         i: [u32; LANES],
         x: [f64; LANES],
         block: &mut Block,
-        sums: &mut Sums<V>,
-        out: &mut [[[f32; LANES]; 2]],
+        sums: &mut Sums<'_, V>,
     ) {
-        if !self.read_block::<V, N, true>(i, x, block, sums, out) {
-            self.read_block::<V, N, false>(i, x, block, sums, out);
+        if !self.read_block::<V, N, true>(i, x, block, sums) {
+            self.read_block::<V, N, false>(i, x, block, sums);
         }
     }
 
@@ -291,8 +284,7 @@ impl<const ONE: bool> Reader<'_, ONE> {
         i: [u32; LANES],
         x: [f64; LANES],
         block: &mut Block,
-        sums: &mut Sums<V>,
-        out: &mut [[[f32; LANES]; 2]],
+        sums: &mut Sums<'_, V>,
     ) -> bool {
         // Line 1: the scale.
         let Some((v, moment, count, gone)) = self.scales::<N, USUAL>(i, x) else { return false };
@@ -306,7 +298,7 @@ impl<const ONE: bool> Reader<'_, ONE> {
                 let records = &mut self.features[i[j] as usize * self.outputs..][..self.outputs];
                 (records[0].scale.fourth, records[0].scale.count) = (moment[j], count[j]);
                 let (v, gone) = (Four::splat(block.v[j]), Four::splat(block.gone[j]));
-                for (f, out) in records.iter().zip(out.iter_mut()) {
+                for (f, out) in records.iter().zip(sums.out.iter_mut()) {
                     let (w, b) = (Four::new(f.w), Four::new(f.b));
                     out[0] = (Four::new(out[0]) + w * v).array();
                     out[1] = (Four::new(out[1]) + (b + (w - b) * gone) * v).array();
