@@ -115,7 +115,8 @@ class _OnePass(BaseEstimator):
         return o
 
     def _missing(self, table: bool = False) -> str:
-        """What missing values mean; if nothing is said, an error in arrays and the columns' means in tables and files, as on the command line."""
+        """What missing values mean; if nothing is said, an error in ``fit(X, y)`` and the columns' means in ``fit_stream`` and ``fit_file``, as on the
+        command line."""
         if self.missing is None:
             return "typical" if table else "error"
         if self.missing not in ("error", "typical", "zero", "mean", "debias"):
@@ -181,7 +182,9 @@ class _OnePass(BaseEstimator):
         self.feature_names_in_ = np.array(names, dtype=object)
 
     def _read_options(self, **more: Any) -> dict[str, Any]:
-        return dict(intercept=bool(self.fit_intercept), missing=self._missing(table=True), **more)
+        # A frame beside its y is taken as an array is.
+        array = more.get("labels") == "elsewhere" and self.missing is None
+        return dict(intercept=bool(self.fit_intercept), missing="error" if array else self._missing(table=True), **more)
 
     def fit_stream(
         self,

@@ -29,7 +29,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
     domain : the set that the weights are kept in: ``'ball:R'``, ``'box:LO,HI'``, ``'simplex'``, ``'l1:R'``.
     horizon : T, the number of rows; ``fit`` counts them.
     feature_noise : variances of the measurement noise, an array or a dict by column (errors in variables, squared loss).
-    missing : what NaN means: ``'error'`` (the default for arrays), ``'typical'`` (the mean in the first rows; the default for tables and files), ``'zero'``,
+    missing : what NaN means: ``'error'`` (the default of ``fit``), ``'typical'`` (the mean in the first rows; the default of ``fit_stream`` and ``fit_file``), ``'zero'``,
          ``'mean'`` of the column so far, ``'debias'`` (values missing at random, squared loss).
     missing_rate : for ``'debias'``; ``fit`` counts it for arrays.
     lambda_, beta, L, G, n0 : constants of the algorithms; read off the first rows if not given (``constants_`` says which).

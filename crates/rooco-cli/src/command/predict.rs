@@ -148,7 +148,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         None => Out::Lines(BufWriter::new(std::io::stdout())),
         Some(path) => {
             let text = |name: &String| OutColumn { name: name.clone(), is_number: false };
-            let mut columns: Vec<OutColumn> = stream.kept().0.iter().map(text).collect();
+            let mut columns: Vec<OutColumn> = stream.carried().0.iter().map(text).collect();
             columns.extend(renderer.columns());
             columns.push(text(&"problem".to_owned()));
             Out::Table(Box::new(TableWriter::create(&path, format, columns)?))
@@ -174,7 +174,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             (Out::Lines(out), Some(_)) => out.write_all(b"\n")?,
             (Out::Table(table), problem) => {
                 let cell = |text: &str| if text.is_empty() { OutCell::Empty } else { OutCell::Text(text.to_owned()) };
-                let mut cells: Vec<OutCell> = stream.kept().1.iter().map(|t| cell(t)).collect();
+                let mut cells: Vec<OutCell> = stream.carried().1.iter().map(|t| cell(t)).collect();
                 cells.extend(if problem.is_none() { renderer.cells(&scores) } else { empty.clone() });
                 cells.push(cell(problem.unwrap_or_default()));
                 table.row(cells)?;

@@ -563,7 +563,7 @@ impl Source for Csv {
         &self.columns.schema
     }
 
-    fn kept(&self) -> (&[String], &[String]) {
+    fn carried(&self) -> (&[String], &[String]) {
         (&self.keep, &self.kept)
     }
 

@@ -68,7 +68,7 @@ pub trait Stream: Send {
     fn schema(&self) -> &Schema;
 
     /// The names of the columns that are carried along ([`ReadOptions::keep`]), and their values in the last row as text.
-    fn kept(&self) -> (&[String], &[String]) {
+    fn carried(&self) -> (&[String], &[String]) {
         (&[], &[])
     }
 
@@ -112,8 +112,8 @@ impl<S: Stream + ?Sized> Stream for Box<S> {
     fn tally(&self) -> &Tally {
         (**self).tally()
     }
-    fn kept(&self) -> (&[String], &[String]) {
-        (**self).kept()
+    fn carried(&self) -> (&[String], &[String]) {
+        (**self).carried()
     }
     fn problem(&self) -> Option<&str> {
         (**self).problem()

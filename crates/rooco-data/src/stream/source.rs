@@ -24,7 +24,7 @@ pub(crate) trait Source: Send {
         0
     }
     /// Columns that are carried along as text, and their values in the last row, also if it could not be read.
-    fn kept(&self) -> (&[String], &[String]) {
+    fn carried(&self) -> (&[String], &[String]) {
         (&[], &[])
     }
 }
@@ -48,8 +48,8 @@ impl Source for Box<dyn Source> {
     fn tally_version(&self) -> u64 {
         (**self).tally_version()
     }
-    fn kept(&self) -> (&[String], &[String]) {
-        (**self).kept()
+    fn carried(&self) -> (&[String], &[String]) {
+        (**self).carried()
     }
 }
 
@@ -151,8 +151,8 @@ impl<S: Source> Stream for Direct<S> {
         }
     }
 
-    fn kept(&self) -> (&[String], &[String]) {
-        self.source.kept()
+    fn carried(&self) -> (&[String], &[String]) {
+        self.source.carried()
     }
 
     fn problem(&self) -> Option<&str> {
@@ -222,8 +222,8 @@ impl<S: Source> Source for SkipBad<S> {
         self.bad + self.source.tally_version()
     }
 
-    fn kept(&self) -> (&[String], &[String]) {
-        self.source.kept()
+    fn carried(&self) -> (&[String], &[String]) {
+        self.source.carried()
     }
 }
 

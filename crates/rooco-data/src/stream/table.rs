@@ -567,7 +567,7 @@ impl<R: Columnar> Source for Table<R> {
         &self.columns.schema
     }
 
-    fn kept(&self) -> (&[String], &[String]) {
+    fn carried(&self) -> (&[String], &[String]) {
         (&self.keep, &self.kept)
     }
 

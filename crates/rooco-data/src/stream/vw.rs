@@ -425,7 +425,7 @@ impl Source for Vw {
         }
     }
 
-    fn kept(&self) -> (&[String], &[String]) {
+    fn carried(&self) -> (&[String], &[String]) {
         (&self.keep, &self.kept)
     }
 

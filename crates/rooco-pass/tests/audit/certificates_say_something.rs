@@ -158,7 +158,7 @@ fn certified_gaps_hold_against_an_independent_search() {
         let size = [0.02, 0.1, 0.4][trial / 7 % 3];
         w.iter_mut().for_each(|w| *w += size * r.normal());
         domain.project(&mut w);
-        let c = certify(&spec, if bounded { "ball:1.5" } else { "none" }, w.clone(), &mut past(&rows)).unwrap();
+        let c = certify(&spec, if bounded { "ball:1.5" } else { "none" }, w.clone(), None, &mut past(&rows)).unwrap();
         let here = value_and_gradient(&rows, k, l2, &w).0;
         assert!((here - c.value).abs() <= c.value_error + 1e-12);
         if c.gap.is_infinite() {
@@ -227,7 +227,7 @@ fn census_models_are_certified_within_a_factor_of_three() {
             rooco::Learner::observe(&mut learner, rows.get(j as usize)).unwrap();
         }
         let w = rooco::Learner::rule(&learner).weights;
-        let c = certify(&spec, "none", w, &mut rows).unwrap();
+        let c = certify(&spec, "none", w, None, &mut rows).unwrap();
         println!("{kind}: gap {:.3e}, at least {:.3e}, against {}", c.gap, c.at_least, c.against);
         assert!(c.gap < 0.02 && c.at_least > 0.0, "{kind}: {} {}", c.gap, c.at_least);
         // The twins of a category that nobody of is employed have no best weight: a reason is given.
@@ -244,7 +244,7 @@ fn a_million_rows_do_not_round_the_minimum_away() {
     let mut rows = Rows::default();
     (0..t).for_each(|i| rows.push(if i % 2 == 0 { Row::dense(&a, 1.0) } else { Row::dense(&b, -1.0) }));
     for w in [vec![0.0, 0.0], vec![0.3, -0.2], vec![-1e3, 1e3], vec![-1.0 / 3e-7, 1.0 / 3e-7]] {
-        let c = certify(&LossSpec::new(Base::Squared), "none", w.clone(), &mut rows).unwrap();
+        let c = certify(&LossSpec::new(Base::Squared), "none", w.clone(), None, &mut rows).unwrap();
         println!("{w:?}: F = {}, gap {}, below {} against {}", c.value, c.gap, c.lower_bound(), c.against);
         let text: f64 = rooco::words::at_least(c.lower_bound()).parse().unwrap_or(f64::NEG_INFINITY);
         assert!(!c.set.everywhere || (c.lower_bound() <= 0.0 && text <= 0.0), "{w:?}: no model below {}", c.lower_bound());
