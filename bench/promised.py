@@ -36,9 +36,9 @@ def run(rooco, *args):
     return json.loads(out.stdout.strip().splitlines()[-1]), best
 
 
-def guarantee(rooco, name, path, *options):
-    plain, cpu = run(rooco, "fit", path, *options, "--shuffle")
-    insured, more = run(rooco, "fit", path, *options, "--shuffle", "--guarantee")
+def guarantee(rooco, name, path, domain, *options):
+    plain, cpu = run(rooco, "fit", path, *options, "--shuffle", "--features", "linear")
+    insured, more = run(rooco, "fit", path, *options, "--shuffle", "--guarantee", "--domain", domain)
     promise, insurance = insured["promise"], insured["insurance"]
     print(f"{name}: progressive loss {plain['progressive_loss']:.10g} without, {insured['progressive_loss']:.10g} with --guarantee; "
           f"CPU {cpu:.2f} s and {more:.2f} s")
@@ -85,8 +85,9 @@ def main():
         rooco = ROOT / "target/release/rooco"
     census = ["--target", "employed", "--drop", "year"]
     codes = "SCHL,MAR,RELP,DIS,ESP,CIT,MIG,MIL,ANC,NATIVITY,DEAR,DEYE,DREM,SEX"
-    guarantee(rooco, "census, ball:50", CENSUS, *census, "--domain", "ball:50")
-    guarantee(rooco, "diamonds, ball:5000", DIAMONDS, "--target", "price", "--drop", "cut,color,clarity", "--domain", "ball:5000")
+    guarantee(rooco, "census, ball:50", CENSUS, "ball:50", *census)
+    guarantee(rooco, "diamonds, ball:5000", DIAMONDS, "ball:5000", "--target", "price", "--drop", "cut,color,clarity")
+    census += ["--features", "linear"]
     certificate(rooco, "census, codes as categories", CENSUS, *census, "--shuffle", "--categorical", codes)
     with tempfile.TemporaryDirectory() as folder:
         for twins in (False, True):

@@ -29,7 +29,7 @@ def main(copies=20):
 
     r = np.random.default_rng(1)
     order = np.concatenate([r.permutation(len(y)) for _ in range(copies)])
-    naive = OnePassRegressor().fit(x.iloc[order], y[order])
+    naive = OnePassRegressor(features="linear").fit(x.iloc[order], y[order])
     corrected = OnePassRegressor(feature_noise={"log_fibre": variance}).fit(x.iloc[order], y[order])
 
     # The same in closed form.

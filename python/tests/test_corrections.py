@@ -23,11 +23,11 @@ def distance(model):
 def test_label_noise():
     r, x, y = two_classes(100_000, 1)
     seen = np.where(r.random(len(y)) < np.where(y == 1, 0.3, 0.1), 1 - y, y)
-    assert distance(OnePassClassifier().fit(x, seen)) > 0.5
-    assert distance(OnePassClassifier(label_noise=(0.3, 0.1)).fit(x, seen)) < 0.15
+    assert distance(OnePassClassifier(features="linear").fit(x, seen)) > 0.5
+    assert distance(OnePassClassifier(label_noise=(0.3, 0.1), features="linear").fit(x, seen)) < 0.15
     # One number is randomised response; for two classes half of the replaced labels stay what they were.
     seen = np.where(r.random(len(y)) < 0.4, r.integers(0, 2, len(y)), y)
-    one, two = (OnePassClassifier(label_noise=rate).fit(x, seen) for rate in (0.4, (0.2, 0.2)))
+    one, two = (OnePassClassifier(label_noise=rate, features="linear").fit(x, seen) for rate in (0.4, (0.2, 0.2)))
     assert distance(one) < 0.15 and one.model_.to_bytes() == two.model_.to_bytes()
 
 
@@ -58,10 +58,10 @@ def test_positive_unlabeled():
     label = np.repeat([1, 0], [30_000, 60_000])
     order = r.permutation(len(rows))
     rows, label = rows[order], label[order]
-    model = OnePassClassifier(positive_unlabeled=y.mean()).fit(x[rows], label)
+    model = OnePassClassifier(positive_unlabeled=y.mean(), features="linear").fit(x[rows], label)
     assert distance(model) < 0.3 and abs(model.intercept_[0]) < 0.2
-    assert abs(OnePassClassifier().fit(x[rows], label).intercept_[0]) > 0.3
-    partial = OnePassClassifier(positive_unlabeled=(y.mean(), 1 / 3)).partial_fit(x[rows], label, classes=[0, 1])
+    assert abs(OnePassClassifier(features="linear").fit(x[rows], label).intercept_[0]) > 0.3
+    partial = OnePassClassifier(positive_unlabeled=(y.mean(), 1 / 3), features="linear").partial_fit(x[rows], label, classes=[0, 1])
     assert distance(partial) < 0.3
     with pytest.raises(ValueError, match="prior, share"):
         OnePassClassifier(positive_unlabeled=0.5).partial_fit(x, y, classes=[0, 1])
@@ -125,6 +125,6 @@ def test_signed_weights_are_a_difference_of_two_samples():
     y = np.where(kind == 0, x @ W, -(x @ W)) + 0.1 * r.normal(size=len(x))
     weight = np.repeat([1.0, 0.5, -0.5], 30_000)
     order = r.permutation(len(x))
-    model = OnePassRegressor().fit(x[order], y[order], weight[order])
+    model = OnePassRegressor(features="linear").fit(x[order], y[order], weight[order])
     assert np.abs(model.coef_ - W).max() < 0.05
     assert model.report_["negative_rows"] == 30_000

@@ -72,9 +72,9 @@ def test_a_weight_is_a_number_of_rows():
     weighted, repeated = [], []
     for seed in range(20):
         order = np.random.default_rng(seed).permutation(20_000)
-        weighted.append(OnePassRegressor().fit(x[order], y[order], weight[order]).coef_)
+        weighted.append(OnePassRegressor(features="linear").fit(x[order], y[order], weight[order]).coef_)
         order = np.random.default_rng(seed).permutation(rows)
-        repeated.append(OnePassRegressor().fit(x[order], y[order]).coef_)
+        repeated.append(OnePassRegressor(features="linear").fit(x[order], y[order]).coef_)
     difference = np.mean(weighted, axis=0) - np.mean(repeated, axis=0)
     error = np.sqrt((np.var(weighted, axis=0, ddof=1) + np.var(repeated, axis=0, ddof=1)) / 20)
     assert np.all(np.abs(difference) < 4 * error + 1e-4), (difference, error)
@@ -133,15 +133,15 @@ def test_pickles_go_on_with_the_same_bits(regression, labels):
 
 def test_coefficients_are_those_of_the_predictions(regression, labels):
     x, y, _ = regression
-    model = OnePassRegressor().fit(x, y)
+    model = OnePassRegressor(features="linear").fit(x, y)
     assert np.allclose(x @ model.coef_ + model.intercept_, model.predict(x), rtol=1e-12)
     three = np.digitize(y, [0, 3])
     for target, shape in [(labels, (1, 4)), (three, (3, 4))]:
-        model = OnePassClassifier().fit(x, target)
+        model = OnePassClassifier(features="linear").fit(x, target)
         assert model.coef_.shape == shape
         scores = (x @ model.coef_.T + model.intercept_).reshape(model.decision_function(x).shape)
         assert np.allclose(scores, model.decision_function(x), rtol=1e-9, atol=1e-12)
         assert np.allclose(model.predict_proba(x).sum(axis=1), 1)
         assert np.array_equal(model.classes_[model.predict_proba(x).argmax(axis=1)], model.predict(x))
-    plain = OnePassRegressor(fit_intercept=False).fit(x, y - 2)
+    plain = OnePassRegressor(fit_intercept=False, features="linear").fit(x, y - 2)
     assert plain.model_.names() == ["x0", "x1", "x2", "x3"]

@@ -124,7 +124,7 @@ def test_pca_is_an_estimator():
 def test_the_clamp_is_counted_and_can_be_switched_off(regression):
     """Outside the range of the training data the default is flat: that is said, counted, and can be switched off without a new fit."""
     x, y, _ = regression
-    model = OnePassRegressor().fit(x, y)
+    model = OnePassRegressor(features="linear").fit(x, y)
     far = np.vstack([x[:5], 1e3 * x[:3]])
     with pytest.warns(UserWarning, match="3 of 8 rows lie outside the range of the training data.*clamp=False"):
         flat = model.predict(far)

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::effects;
 use crate::exit::Outcome;
-use crate::output::{Table, summary, words};
+use crate::output::{Table, curves, summary, words};
 
 /// Show a model: its largest weights by feature name, options, constants, guarantee, seed and version.
 #[derive(clap::Args)]
@@ -28,6 +28,10 @@ pub struct Arguments {
     /// Write every curve and every pair of the model as a table: a .csv or .json file.
     #[arg(long, value_name = "FILE")]
     curves: Option<PathBuf>,
+
+    /// Draw the curves and pairs of the model: one HTML file.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 
     /// One JSON object.
     #[arg(long)]
@@ -49,6 +53,12 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     }
     if let Some(path) = &a.curves {
         effects::export(&model, path)?;
+    }
+    if let Some(path) = &a.html {
+        let Some(page) = curves::page(&model, &a.model.display().to_string()) else {
+            bail!("--html: this model is linear in its columns and has no curves; rooco fit --features shapes learns curves");
+        };
+        file::write_atomically(path, page.as_bytes())?;
     }
     let size = |i: &usize| l.weights[i * k..(i + 1) * k].iter().map(|w| w.abs()).fold(0.0, f64::max);
     let mut order: Vec<usize> = (0..l.features()).collect();

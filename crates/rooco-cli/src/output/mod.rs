@@ -1,5 +1,6 @@
 //! What people read: tables, numbers, the progress line.
 
+pub mod curves;
 mod progress;
 pub mod report;
 pub mod say;

@@ -6,7 +6,7 @@ use rooco_lab::report::{Chart, ChartKind, ReportData, Scale, Section, TextTable,
 use rooco_pass::fit::{Fitted, Held};
 use rooco_pass::metrics::Figures;
 
-use super::{say, summary, words};
+use super::{curves, say, summary, words};
 
 /// A point of the learning curve: rows, the mean loss so far, the mean loss since the point before.
 pub type Beat = (u64, f64, f64);
@@ -146,9 +146,9 @@ pub fn page(fitted: &Fitted, curve: &LearningCurve, signed: Option<&Signed>, tit
         let note = "The change of the score when a feature grows by its standard deviation over held-out rows; without held-out rows, by one.";
         sections.push(Section { title: WEIGHTS.into(), notes: vec![note.into()], tables: vec![table] });
     }
-    if fitted.model.rule.map.is_some() {
-        let note = "The model is made of curves and products of columns: rooco show tells what each does to the score.";
-        sections.push(Section { title: WEIGHTS.into(), notes: vec![note.into()], tables: Vec::new() });
+    if let Some((more, section)) = curves::section(&fitted.model) {
+        charts.extend(more);
+        sections.push(section);
     }
     if !about.schema.columns.is_empty() {
         sections.push(Section { title: "Columns".into(), notes: Vec::new(), tables: vec![columns(&about.schema)] });

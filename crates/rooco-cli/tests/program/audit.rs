@@ -118,7 +118,7 @@ fn a_logistic_model_is_certified() {
     ok(dir.path(), &["fit", "t.csv", "--drop", "w", "--target", "y", "--l2", "0.01", "--model", "m", "--quiet"]);
     let c = json(&ok(dir.path(), &["audit", "--model", "m", "t.csv", "--json"]));
     assert!(c["lambda"].as_f64().unwrap() >= 0.00999 && c["gap"].is_number(), "{c}");
-    ok(dir.path(), &["fit", "t.csv", "--drop", "w", "--target", "y", "--model", "m", "--quiet"]);
+    ok(dir.path(), &["fit", "t.csv", "--drop", "w", "--target", "y", "--features", "linear", "--model", "m", "--quiet"]);
     let c = json(&ok(dir.path(), &["audit", "--model", "m", "t.csv", "--json"]));
     assert!(c["against"].as_str().unwrap().contains("whole space") && c["gap"].as_f64().unwrap() < 0.01, "{c}");
 }
@@ -150,7 +150,7 @@ fn fit_warns_of_sorted_rows_certifies_on_request_and_learns_the_same() {
 fn the_optimum_is_found_and_certified_on_request() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "t.csv", &table(3000, true, 1));
-    ok(dir.path(), &["fit", "t.csv", "--drop", "w", "--target", "y", "--model", "m", "--quiet"]);
+    ok(dir.path(), &["fit", "t.csv", "--drop", "w", "--target", "y", "--features", "linear", "--model", "m", "--quiet"]);
     let c = json(&ok(dir.path(), &["audit", "--model", "m", "t.csv", "--optimum", "--json"]));
     let (value, gap, best) = (c["value"].as_f64().unwrap(), c["gap"].as_f64().unwrap(), c["optimum"]["value"].as_f64().unwrap());
     assert!(best <= value && best >= value - gap - 1e-9, "{c}");

@@ -21,7 +21,7 @@ fn sigkill_and_resume_give_the_same_bytes() {
     let disk = &["--horizon", "2800", "--reservoir", "disk", "--memory", "64KiB"][..];
     let sample = &["--horizon", "2800", "--reservoir", "sample:100"][..];
     let runs = [
-        ("auto", &[][..]),
+        ("auto", &["--features", "linear"][..]),
         ("sgd", &[]),
         ("ogd", &[]),
         ("reservoir-sgd", known),
@@ -34,6 +34,8 @@ fn sigkill_and_resume_give_the_same_bytes() {
         ("saga-sgd", disk),
         ("provable-average", disk),
         ("algorithm-2-prime", known),
+        // Killed after the map was decided, from the first 2000 rows.
+        ("auto", &["--features", "auto"]),
     ];
     for (k, (name, extra)) in runs.into_iter().enumerate() {
         let mut args = vec!["fit", "-", "--algorithm", name, "--seed", "3", "--holdout", "0.1"];

@@ -79,7 +79,20 @@ fn curves_and_pairs_are_learned_shown_explained_and_exported() {
     let exported: Value = serde_json::from_str(&std::fs::read_to_string(d.join("curves.json")).unwrap()).unwrap();
     assert_eq!(exported[0]["effects"].as_array().unwrap().len(), 6);
 
+    // The same as a page, and in the report of the run.
+    ok(d, &["show", "auto.model", "--html", "curves.html"]);
+    ok(d, &["fit", "train.csv", "--target", "y", "--report", "report.html"]);
+    for page in ["curves.html", "report.html"] {
+        let page = std::fs::read_to_string(d.join(page)).unwrap();
+        assert!(
+            page.contains("Curves and pairs") && page.contains("b × c") && page.contains("where the rows are"),
+            "{}",
+            page.len()
+        );
+    }
+
     // What is not there is said.
+    assert!(error(d, &["show", "linear.model", "--html", "c.html"]).contains("linear in its columns"));
     assert!(error(d, &["show", "linear.model", "--curves", "c.csv"]).contains("linear in its columns"));
     assert!(error(d, &["predict", "linear.model", "test.csv", "--explain"]).contains("linear in its columns"));
     assert!(error(d, &["fit", "train.csv", "--target", "y", "--features", "trees"]).contains("linear, shapes, pairs, auto"));

@@ -106,6 +106,11 @@ impl Experts {
         Ok(())
     }
 
+    /// The learner of the columns as they are, if it is all that is played.
+    fn lines(&self) -> Option<&dyn Learner> {
+        (self.jury.shares()[0] == 1.0).then(|| self.members[0].learner.as_ref())
+    }
+
     /// The share of the columns as they are, of curves and of pairs in what is played.
     pub fn shares(&self) -> [f64; 3] {
         let mut shares = [0.0; 3];
@@ -198,6 +203,9 @@ impl Learner for Experts {
     }
 
     fn rule(&self) -> Rule {
+        if let Some(lines) = self.lines() {
+            return lines.rule();
+        }
         let k = self.loss.outputs();
         let mut all = Rule { map: self.map.clone(), limits: Some(Vec::new()), ..Rule::plain(Vec::new(), k) };
         let mut limits: Vec<f64> = Vec::new();
@@ -226,8 +234,8 @@ impl Learner for Experts {
     }
 
     fn joined(&self) -> Option<Rule> {
-        // Where there are so many features that partners matter, there are no columns for curves.
-        if self.members.len() == 1 { self.members[0].learner.joined() } else { None }
+        // Where there are so many features that partners matter, lines win.
+        self.lines().and_then(Learner::joined)
     }
 
     fn experts(&self) -> Option<[f64; 3]> {

@@ -14,6 +14,9 @@ const CLIP: f64 = 20.0;
 /// simpler one is the better guess.
 const SIMPLER: f64 = 2.0;
 
+/// A smaller share than this is none.
+const NOTHING: f64 = 1e-4;
+
 /// Discounted progressive losses, and exponential weights made of them. Old rows count less: an expert that starts badly and ends well must win.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Jury {
@@ -89,8 +92,8 @@ impl Jury {
         let lowest = (0..self.losses.len()).filter(|&e| plays(e)).map(|e| self.losses[e]).fold(f64::INFINITY, f64::min);
         let shares: Vec<f64> = (0..self.losses.len())
             .map(|e| if plays(e) { (-rate * (self.losses[e] - lowest) - SIMPLER * e as f64).exp() } else { 0.0 })
-            // What is nearly nothing is nothing: it need not be computed.
-            .map(|p| if p < 1e-9 { 0.0 } else { p })
+            // What is nearly nothing is nothing, and need not be written out.
+            .map(|p| if p < NOTHING { 0.0 } else { p })
             .collect();
         let total: f64 = shares.iter().sum();
         if total > 0.0 && total.is_finite() {

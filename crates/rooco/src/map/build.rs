@@ -83,6 +83,8 @@ impl MapSpec {
         let short = first.len() < self.rows(features);
         let knots = self.knots.unwrap_or(if short { KNOTS_OF_FEW_ROWS } else { KNOTS });
         let seen = Seen::of(first);
+        // A value that came once says nothing in a pair that others do not.
+        let rare = if first.len() < ROWS_FOR_PAIRS { 1 } else { 2 };
         let (mut curves, mut axes) = (Vec::new(), Vec::new());
         for column in self.columns(&seen, first.len()) {
             match column {
@@ -104,7 +106,8 @@ impl MapSpec {
                 }
                 Column::Categories(all) => {
                     // Only values that these rows had: what is read ahead must not matter.
-                    let mut count: Vec<(usize, u32)> = all.iter().map(|&i| (seen.count(i), i)).filter(|(n, _)| *n > 0).collect();
+                    let mut count: Vec<(usize, u32)> =
+                        all.iter().map(|&i| (seen.count(i), i)).filter(|(n, _)| *n >= rare).collect();
                     count.sort_unstable_by_key(|&(n, i)| (usize::MAX - n, i));
                     count.truncate(LEVELS);
                     let mut coordinates: Vec<u32> = count.into_iter().map(|(_, i)| i).collect();

@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""Tables: rooco (auto, linear, shapes, pairs) beside Vowpal Wabbit, LightGBM and HistGradientBoosting; held-out loss, CPU seconds from the file, memory.
+
+    bench/tables.py DATA [--orders 5] [--sets diamonds,acs,...] [--rooco target/release/rooco] [--out bench/TABLES.md]
+
+DATA holds the files that ../shared/data/README.md describes. Sets marked * are bundled with scikit-learn or made here. Needs numpy, pandas, pyarrow, scikit-learn, lightgbm
+and vowpalwabbit. A rival's CPU seconds include reading the same CSV (pandas), as rooco's do. LightGBM tuned: the best of 12 settings (leaves 15, 31, 63, 127; rate .03, .05, .1; up to 2000
+trees, stopped by a validation part of 20 %), chosen on that part. One thread each. Finished fits are kept in DIR/results.json (--work), so the command can be stopped and started again.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import time
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[name] = "1"
+
+import numpy as np
+import pandas as pd
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# name -> target, regression?
+SETS = {
+    "diamonds": ("price", True),
+    "acs": ("employed", False),
+    "nycreg": ("arr_delay", True),
+    "nyclate": ("late", False),
+    "flights": ("late", False),
+    "nhanes": ("told_diabetes", False),
+    "breast-cancer*": ("y", False),
+    "california-like*": ("y", True),
+    "linear-truth*": ("y", True),
+    "wine*": ("y", False),
+}
+LEARNERS = ["linear", "shapes", "pairs", "auto", "vw", "vw -q ::", "lightgbm", "lightgbm tuned", "hgb"]
+
+
+def load(name, folder):
+    d = pathlib.Path(folder)
+    if name == "diamonds":
+        t = pd.read_csv(d / "diamonds.csv.gz")
+        t["price"] = np.log(t["price"])
+        return t
+    if name == "acs":
+        return pd.read_csv(d / "acs-employment-ma.csv.gz")
+    if name in ("nycreg", "nyclate"):
+        t = pd.read_csv(d / "nycflights13.csv.gz")
+        numbers = t.select_dtypes("number").columns
+        t[numbers] = t[numbers].fillna(t[numbers].mean())
+        if name == "nycreg":
+            return t
+        t["late"] = (t["arr_delay"] >= 15).astype(int)
+        return t.drop(columns=["arr_delay", "dep_delay"])
+    if name == "flights":
+        t = pd.read_parquet(d / "flights-3m.parquet").sample(1_000_000, random_state=0)
+        t["hour"] = t.date.dt.hour + t.date.dt.minute / 60
+        t["weekday"], t["day"] = t.date.dt.weekday, t.date.dt.day_of_year
+        t["late"] = (t.delay >= 15).astype(int)
+        return t.drop(columns=["date", "delay"])
+    if name == "nhanes":
+        t = pd.read_csv(d / "nhanes-2017-18.csv.gz")
+        t = t[(t.age >= 20) & t.told_diabetes.isin(["0", "1", 0, 1])]
+        t["told_diabetes"] = t.told_diabetes.astype(int)
+        t = t.drop(columns=["hba1c"])
+        numbers = t.select_dtypes("number").columns
+        t[numbers] = t[numbers].fillna(t[numbers].median())
+        return t.fillna("missing")
+    if name in ("breast-cancer*", "wine*"):
+        from sklearn import datasets
+
+        b = datasets.load_breast_cancer(as_frame=True) if name.startswith("breast") else datasets.load_wine(as_frame=True)
+        t = b.data.copy()
+        t.columns = [c.replace(" ", "_").replace("/", "_") for c in t.columns]
+        t["y"] = b.target if name.startswith("breast") else (b.target == 1).astype(int)
+        return t
+    r = np.random.default_rng(7)
+    x = r.normal(size=(40_000, 8)).round(6)
+    if name == "linear-truth*":
+        y = x @ np.array([1, -2, 0.5, 0, 0, 0.2, 0, 1]) + r.normal(size=len(x))
+    else:
+        y = np.abs(x[:, 0]) + np.exp(0.5 * x[:, 1]) + x[:, 2] * (x[:, 3] > 0) + 0.5 * np.sin(3 * x[:, 4]) + 0.3 * r.normal(size=len(x))
+    t = pd.DataFrame(x, columns=[f"x{i}" for i in range(8)])
+    t["y"] = y.round(6)
+    return t
+
+
+def split(t, order):
+    p = np.random.default_rng(order).permutation(len(t))
+    n = len(t) * 3 // 4
+    return t.iloc[p[:n]], t.iloc[p[n:]]
+
+
+def used():
+    c = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return c.ru_utime + c.ru_stime
+
+
+def mean_loss(regression, y, p):
+    if regression:
+        return float(np.mean((y - p) ** 2))
+    p = np.clip(p, 1e-12, 1 - 1e-12)
+    return float(-np.mean(np.where(y == 1, np.log(p), np.log1p(-p))))
+
+
+def rooco(args, train, test, target, regression, features):
+    before = used()
+    loss = "squared" if regression else "logistic"
+    out = subprocess.run(
+        [args.rooco, "fit", train, "--target", target, "--loss", loss, "--features", features, "--test", test, "--no-order-test", "--json"],
+        capture_output=True, text=True,
+    )
+    if out.returncode not in (0, 1):
+        raise RuntimeError(out.stderr)
+    found = json.loads(out.stdout.splitlines()[-1])["test"]["loss"]
+    return (2 * found if regression else found), used() - before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+
+
+# What a rival runs in a process of its own: arguments are the learner, files, target, regression.
+def rival(learner, train, test, target, regression):
+    import warnings
+
+    warnings.filterwarnings("ignore")
+    tr, te = pd.read_csv(train), pd.read_csv(test)
+    for c in tr.columns:
+        if tr[c].dtype.kind not in "biuf":
+            kind = pd.api.types.CategoricalDtype(pd.unique(pd.concat([tr[c], te[c]]).dropna()))
+            tr[c], te[c] = tr[c].astype(kind), te[c].astype(kind)
+    x, y, xt, yt = tr.drop(columns=target), tr[target].to_numpy(float), te.drop(columns=target), te[target].to_numpy(float)
+    if learner == "hgb":
+        from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+        def codes(t):
+            return pd.DataFrame({c: (t[c].cat.codes if isinstance(t[c].dtype, pd.CategoricalDtype) else t[c]) for c in t})
+
+        few = [c for c in x if isinstance(x[c].dtype, pd.CategoricalDtype) and len(x[c].cat.categories) <= 255]
+        m = (HistGradientBoostingRegressor if regression else HistGradientBoostingClassifier)(categorical_features=few or None)
+        m.fit(codes(x), y)
+        p = m.predict(codes(xt)) if regression else m.predict_proba(codes(xt))[:, 1]
+    elif learner.startswith("vw"):
+        from vowpalwabbit import pyvw
+
+        def line(row):
+            parts = [f"{k}={v}" if isinstance(v, str) else f"{k}:{v}" for k, v in row.items() if v != 0]
+            return " ".join(p.replace("|", "_") for p in parts)
+
+        options = "--quiet" + ("" if regression else " --loss_function logistic --link logistic") + (" -q ::" if "-q" in learner else "") + " -b 22"
+        vw = pyvw.Workspace(options)
+        label = y if regression else 2 * y - 1
+        for k, row in enumerate(x.astype(object).to_dict("records")):
+            vw.learn(f"{label[k]} | {line(row)}")
+        p = np.array([vw.predict(f"| {line(row)}") for row in xt.astype(object).to_dict("records")])
+    else:
+        import lightgbm as lgb
+
+        kind = lgb.LGBMRegressor if regression else lgb.LGBMClassifier
+        if learner == "lightgbm":
+            m = kind(verbose=-1, n_jobs=1).fit(x, y)
+        else:
+            n = len(x) * 4 // 5
+            best = None
+            for leaves in (15, 31, 63, 127):
+                for rate in (0.03, 0.05, 0.1):
+                    m = kind(verbose=-1, n_jobs=1, num_leaves=leaves, learning_rate=rate, n_estimators=2000)
+                    m.fit(x[:n], y[:n], eval_set=[(x[n:], y[n:])], callbacks=[lgb.early_stopping(30, verbose=False)])
+                    score = list(m.best_score_["valid_0"].values())[0]
+                    best = min(best or (score, m), (score, m), key=lambda b: b[0])
+            m = best[1]
+        p = m.predict(xt) if regression else m.predict_proba(xt)[:, 1]
+    print(mean_loss(regression, yt, np.asarray(p)))
+
+
+def main():
+    a = argparse.ArgumentParser()
+    a.add_argument("data")
+    a.add_argument("--orders", type=int, default=5)
+    a.add_argument("--sets", default=",".join(SETS))
+    a.add_argument("--learners", default=",".join(LEARNERS))
+    a.add_argument("--work", default="/tmp/rooco-tables")
+    a.add_argument("--rooco", default=str(ROOT / "target/release/rooco"))
+    a.add_argument("--out", default=str(ROOT / "bench/TABLES.md"))
+    args = a.parse_args()
+    work = pathlib.Path(args.work)
+    work.mkdir(parents=True, exist_ok=True)
+    store = work / "results.json"
+    results = json.loads(store.read_text()) if store.exists() else {}
+    for name in args.sets.split(","):
+        target, regression = SETS[name]
+        table = load(name, args.data)
+        for order in range(args.orders):
+            names = [l for l in args.learners.split(",") if f"{name}/{l}/{order}" not in results]
+            if not names:
+                continue
+            files = [str(work / f"{part}.csv") for part in ("train", "test")]
+            for part, file in zip(split(table, order), files):
+                part.to_csv(file, index=False)
+            for learner in names:
+                try:
+                    if learner in ("linear", "shapes", "pairs", "auto"):
+                        found = rooco(args, *files, target, regression, learner)
+                    else:
+                        before = used()
+                        command = [sys.executable, __file__, "--rival", learner, *files, target, str(int(regression))]
+                        out = subprocess.run(command, capture_output=True, text=True)
+                        if out.returncode:
+                            raise RuntimeError(out.stderr[-300:])
+                        found = float(out.stdout.split()[-1]), used() - before, None
+                except Exception as e:
+                    print(name, learner, e, file=sys.stderr)
+                    continue
+                results[f"{name}/{learner}/{order}"] = found
+                store.write_text(json.dumps(results))
+                print(name, learner, order, *found, flush=True)
+    pathlib.Path(args.out).write_text(report(results, args))
+
+
+def report(results, args):
+    lines = ["# Tables", "", "Made by `bench/tables.py` (its head says what is measured). Held-out log-loss, or mean squared error; mean over orders ± standard error of that mean.", ""]
+    learners = args.learners.split(",")
+    lines += ["| set | orders | " + " | ".join(learners) + " | closed |", "|---" * (len(learners) + 3) + "|"]
+    cpu = ["| set | " + " | ".join(learners) + " |", "|---" * (len(learners) + 1) + "|"]
+    for name in SETS:
+        cells, seconds, mean, orders = [], [], {}, 0
+        for l in learners:
+            all = [results[k] for k in results if k.startswith(f"{name}/{l}/")]
+            if not all:
+                cells.append("")
+                seconds.append("")
+                continue
+            orders = max(orders, len(all))
+            loss = np.array([v[0] for v in all])
+            mean[l] = loss.mean()
+            error = f" ± {loss.std(ddof=1) / len(loss) ** 0.5:.2g}" if len(loss) > 1 else ""
+            cells.append(f"{loss.mean():.4g}{error}")
+            seconds.append(f"{np.mean([v[1] for v in all]):.2f}")
+        if not mean:
+            continue
+        rivals = [mean[l] for l in ("lightgbm", "hgb") if l in mean]
+        closed = ""
+        if rivals and "auto" in mean and "linear" in mean:
+            gap = mean["linear"] - min(rivals)
+            closed = f"{(mean['linear'] - mean['auto']) / gap:.0%}" if gap > 0.003 * mean["linear"] else "no gap"
+        lines.append(f"| {name} | {orders} | " + " | ".join(cells) + f" | {closed} |")
+        cpu.append(f"| {name} | " + " | ".join(seconds) + " |")
+    lines += ["", "closed: the way from `linear` to the better of LightGBM's and HistGradientBoosting's defaults that `auto` goes.", "",
+              "CPU seconds, reading the CSV and predicting the test part included (the rivals' also the start of Python):", ""]
+    return "\n".join(lines + cpu) + "\n"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and sys.argv[1] == "--rival":
+        rival(sys.argv[2], sys.argv[3], sys.argv[4], sys.argv[5], sys.argv[6] == "1")
+    else:
+        main()

@@ -1,0 +1,130 @@
+//! The functions of a model of curves and pairs as charts: what each column does to the score.
+
+use rooco_lab::report::{Chart, ChartKind, ReportData, Scale, Section, TextTable, html};
+use rooco_pass::effects::{Effect, Effects, Side};
+use rooco_pass::model::Model;
+
+use super::words;
+
+/// The section's title, and how many functions are drawn.
+const CURVES: &str = "Curves and pairs";
+const DRAWN: usize = 16;
+/// Of a pair, so many places of its second column are drawn, a line each.
+const LINES: usize = 6;
+
+/// Charts of the most important functions and a table of all of them; nothing for a model that is linear in its columns.
+pub fn section(model: &Model) -> Option<(Vec<Chart>, Section)> {
+    let effects = Effects::of(model, 0)?;
+    let all = effects.list();
+    let mut notes = vec![format!(
+        "The score is {} and the sum of {} functions, each with mean 0 over the first rows. Dashed: where the rows are.",
+        words::short(effects.constant()),
+        words::count(all.len() as u64)
+    )];
+    if model.rule.outputs > 1 {
+        let class = model.about.schema.target.classes().first().cloned().unwrap_or_default();
+        notes.push(format!("The model has a score for every class; these are the functions of that of class {class}."));
+    }
+    let charts = all.iter().take(DRAWN).enumerate().map(|(k, e)| draw(e, k)).collect();
+    let rows = all.iter().map(|e| vec![e.name.clone(), words::short(e.importance)]).collect();
+    let table = TextTable { heads: ["function of", "mean size"].map(String::from).to_vec(), text: vec![true, false], rows };
+    Some((charts, Section { title: CURVES.into(), notes, tables: vec![table] }))
+}
+
+/// A page of its own.
+pub fn page(model: &Model, title: &str) -> Option<String> {
+    let (charts, section) = section(model)?;
+    let about = &model.about;
+    Some(html(&ReportData {
+        title: title.into(),
+        kind: "rooco show".into(),
+        about: format!("{}, {}.", about.loss.name(), about.algorithm),
+        seed: about.seed,
+        version: about.version.clone(),
+        charts,
+        sections: vec![section],
+        ..ReportData::default()
+    }))
+}
+
+fn draw(e: &Effect, number: usize) -> Chart {
+    let mut chart = drawn(e, &format!("curve-{number}"));
+    (chart.x.scale, chart.y.scale) = (Scale::Linear, Scale::Linear);
+    chart
+}
+
+fn drawn(e: &Effect, name: &str) -> Chart {
+    match &e.of[..] {
+        [side @ Side { at: Some(_), .. }] => curve(e, side, name),
+        [side] => levels(e, side, name),
+        [first, second, ..] => pair(e, first, second, name),
+        [] => Chart::new(CURVES, name, &e.name, "", ""),
+    }
+}
+
+fn curve(e: &Effect, side: &Side, name: &str) -> Chart {
+    let mut c = Chart::new(CURVES, name, &e.name, &side.column, "adds to the score");
+    c.legend = "what".into();
+    let at = side.at.as_deref().unwrap_or_default();
+    for (x, v) in at.iter().zip(&e.value) {
+        c.line("curve", None).add(*x, *v, None);
+    }
+    // The density below the curve, in a fifth of its height.
+    let (low, high) = range(&e.value);
+    let most = side.mass.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let height = 0.2 * (high - low).max(1e-9);
+    for (x, m) in at.iter().zip(&side.mass) {
+        c.line("where the rows are", Some("where the rows are")).add(*x, low - 1.2 * height + height * m / most, None);
+    }
+    c
+}
+
+fn levels(e: &Effect, side: &Side, name: &str) -> Chart {
+    let mut c = Chart::new(CURVES, name, &e.name, "adds to the score", "");
+    c.kind = ChartKind::Dots;
+    c.legend = side.column.clone();
+    let names = side.levels.as_deref().unwrap_or_default();
+    let mut order: Vec<usize> = (0..e.value.len()).collect();
+    order.sort_by(|a, b| side.mass[*b].total_cmp(&side.mass[*a]));
+    for &k in order.iter().take(20) {
+        c.line(&names[k], None).add(0.0, e.value[k], None);
+    }
+    c
+}
+
+/// The numeric column of a pair to the right, the other one as lines.
+fn pair(e: &Effect, first: &Side, second: &Side, name: &str) -> Chart {
+    let width = second.mass.len();
+    // (i, j) -> value, with the column to the right as i.
+    let turned = first.at.is_none() && second.at.is_some();
+    let (across, lines) = if turned { (second, first) } else { (first, second) };
+    let value = |i: usize, j: usize| if turned { e.value[j * width + i] } else { e.value[i * width + j] };
+    let mut c = Chart::new(CURVES, name, &e.name, &across.column, "adds to the score");
+    c.legend = lines.column.clone();
+    c.subtitle = "beyond the curves of the two".into();
+    let mut order: Vec<usize> = (0..lines.mass.len()).collect();
+    if lines.at.is_some() {
+        // Spread over the column.
+        let n = order.len();
+        order = (0..n.min(LINES)).map(|k| if n <= LINES { k } else { k * (n - 1) / (LINES - 1) }).collect();
+    } else {
+        order.sort_by(|a, b| lines.mass[*b].total_cmp(&lines.mass[*a]));
+        order.truncate(LINES);
+    }
+    for j in order {
+        let label = match (&lines.at, &lines.levels) {
+            (Some(at), _) => words::short(at[j]),
+            (_, Some(levels)) => levels[j].clone(),
+            _ => String::new(),
+        };
+        for i in 0..across.mass.len() {
+            let x = across.at.as_ref().map_or(i as f64, |at| at[i]);
+            c.line(&label, None).add(x, value(i, j), None);
+        }
+    }
+    c
+}
+
+fn range(values: &[f64]) -> (f64, f64) {
+    values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(*v), high.max(*v)))
+}

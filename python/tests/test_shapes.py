@@ -1,0 +1,70 @@
+"""Curves and pairs from Python: the same bytes as the command, functions that add up, a monotone column."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rooco import OnePassClassifier, OnePassRegressor
+
+
+@pytest.fixture(scope="module")
+def curved():
+    r = np.random.default_rng(5)
+    a, b, c = r.normal(size=4000), r.uniform(-2, 2, size=4000), r.integers(0, 2, size=4000)
+    return np.column_stack([a, b, c]), np.abs(a) + b * c + 0.05 * r.normal(size=4000)
+
+
+def test_functions_add_up_and_find_the_truth(curved):
+    x, y = curved
+    model = OnePassRegressor().fit(x, y)
+    line = OnePassRegressor(features="linear").fit(x, y)
+    assert model.score(x, y) > 0.97 > line.score(x, y) + 0.1
+    names, parts = model.explain(x[:200])
+    assert names[0] == "(constant)" and parts.shape == (200, len(names))
+    assert np.allclose(parts.sum(axis=1), model.predict(x[:200]), rtol=1e-9, atol=1e-9)
+    found = {f["name"]: f for f in model.shape_functions_}
+    assert set(found) == {"x0", "x1", "x2", "x0 × x1", "x0 × x2", "x1 × x2"}
+    assert model.shape_functions_[0]["importance"] == max(f["importance"] for f in found.values())
+    curve = found["x0"]
+    off = np.array(curve["value"]) - np.abs(curve["of"][0]["at"])
+    assert np.ptp(off[2:-2]) < 0.3
+    assert "x0 @ " in " ".join(model.get_feature_names_out())
+    for attribute in ("coef_", "intercept_"):
+        with pytest.raises(AttributeError, match="features='linear'"):
+            getattr(model, attribute)
+    with pytest.raises(AttributeError, match="features='auto'"):
+        line.shape_functions_
+    with pytest.raises(ValueError, match="linear, shapes, pairs, auto"):
+        OnePassRegressor(features="trees").fit(x, y)
+
+
+@pytest.mark.parametrize("features", ["auto", "shapes", "pairs"])
+def test_the_same_bytes_as_the_command(program, tmp_path, curved, features):
+    x, y = curved
+    table = pd.DataFrame(x, columns=list("abc"))
+    table["y"] = y
+    table.to_csv(tmp_path / "t.csv", index=False)
+    program("fit", tmp_path / "t.csv", "--target", "y", "--features", features, "-m", tmp_path / "m", "--quiet")
+    mine = OnePassRegressor(features=features).fit_file(tmp_path / "t.csv", target="y")
+    assert mine.model_.to_bytes() == (tmp_path / "m").read_bytes()
+
+
+def test_a_monotone_column_and_several_classes(curved):
+    x, y = curved
+    table = pd.DataFrame(x, columns=list("abc"))
+    model = OnePassRegressor(monotonic_cst={"a": 1}).fit(table, y)
+    grid = pd.DataFrame({"a": np.linspace(-6, 6, 200), "b": 0.5, "c": 1.0})
+    assert (np.diff(model.predict(grid)) >= -1e-12).all()
+    classes = np.digitize(y, [0.3, 1.0])
+    several = OnePassClassifier().fit(x, classes)
+    assert several.score(x, classes) > 0.9
+    assert len(several.shape_functions_) == 3
+    with pytest.raises(ValueError, match="several classes"):
+        OnePassClassifier(monotonic_cst={"a": 1}).fit(table, classes)
+
+
+def test_curves_are_drawn(curved):
+    pytest.importorskip("matplotlib").use("agg")
+    x, y = curved
+    figure = OnePassRegressor().fit(x, y).plot_shapes(top=4)
+    assert sum(panel.get_visible() for panel in figure.axes) >= 4
