@@ -70,7 +70,7 @@ def main():
     lines += [
         "",
         "The losses are those of the model that is kept. `hold-out` is for the model while the stream runs and for streams too large to keep: once partners are joined nothing of it is left, and where there are "
-        "none to join it costs. `step` is for safety: without it one of the generated cases of `tests/learn/default_is_safe_with_signed_weights.rs` ends far above a constant.",
+        "none to join it costs. `step` is for safety: see `docs/default-notebook.md` for the generated case that ran away without it.",
     ]
     args.out.write_text("\n".join(lines) + "\n")
 
