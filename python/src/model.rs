@@ -20,6 +20,9 @@ pub struct Model {
     pub order: Option<String>,
 }
 
+/// Names, and rows × names.
+type Explained<'py> = (Vec<String>, Bound<'py, PyArray2<f64>>);
+
 #[pymethods]
 impl Model {
     /// Reads a model file.
@@ -107,12 +110,7 @@ impl Model {
     }
 
     /// The names of what a score is made of, and rows × names: what each adds to it. The constant comes first.
-    fn explain<'py>(
-        &self,
-        py: Python<'py>,
-        rows: &Rows,
-        output: usize,
-    ) -> PyResult<Option<(Vec<String>, Bound<'py, PyArray2<f64>>)>> {
+    fn explain<'py>(&self, py: Python<'py>, rows: &Rows, output: usize) -> PyResult<Option<Explained<'py>>> {
         let Some(effects) = Effects::of(&self.model, output) else { return Ok(None) };
         let names: Vec<String> = ["(constant)".to_owned()].into_iter().chain(effects.names()).collect();
         let all = rows.with_stream(py, Some(&self.model.about.schema), |stream| {

@@ -132,6 +132,14 @@ impl<S: Stream> Stream for Keeping<S> {
     fn tally(&self) -> &Tally {
         self.inner.tally()
     }
+
+    fn carried(&self) -> (&[String], &[String]) {
+        self.inner.carried()
+    }
+
+    fn problem(&self) -> Option<&str> {
+        self.inner.problem()
+    }
 }
 
 #[cfg(test)]

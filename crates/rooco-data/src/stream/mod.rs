@@ -97,6 +97,12 @@ impl<S: Stream + ?Sized> Stream for &mut S {
     fn tally(&self) -> &Tally {
         (**self).tally()
     }
+    fn carried(&self) -> (&[String], &[String]) {
+        (**self).carried()
+    }
+    fn problem(&self) -> Option<&str> {
+        (**self).problem()
+    }
 }
 
 impl<S: Stream + ?Sized> Stream for Box<S> {

@@ -42,7 +42,8 @@ impl Plan {
     /// Decides. `first` are the first rows, which will be learned from afterwards like any other.
     pub fn new(recipe: &Recipe, first: &Rows) -> Result<Self> {
         let mut recipe = recipe.clone();
-        if !recipe.map.monotone.is_empty() && !(recipe.algorithm.is_default() && recipe.domain == "none") {
+        let plain = recipe.algorithm.is_default() && recipe.domain == "none";
+        if !recipe.map.monotone.is_empty() && !plain {
             let what =
                 "a column is kept monotone after the pass, which no theorem and no domain allows: only with the default learner";
             return Err(Error::Combination(what.into()));
