@@ -339,7 +339,7 @@ fn features(model: &Model) -> String {
     );
     if let Some([lines, curves, pairs]) = model.about.experts {
         text += &format!(
-            "; an average of lines {:.0} %, curves {:.0} %, pairs {:.0} %",
+            "; an average of lines {:.1} %, curves {:.1} %, pairs {:.1} %",
             100.0 * lines,
             100.0 * curves,
             100.0 * pairs

@@ -18,7 +18,10 @@ fn a_regression_and_a_classification_end_to_end() {
     write(d, "r.csv", &table(4000, false, 1));
     write(d, "c.csv", &table(4000, true, 2));
 
-    let text = ok(d, &["fit", "r.csv", "--target", "y", "--drop", "w", "--holdout", "0.2", "-m", "r.model", "--json"]);
+    let text = ok(
+        d,
+        &["fit", "r.csv", "--target", "y", "--drop", "w", "--holdout", "0.2", "--features", "linear", "-m", "r.model", "--json"],
+    );
     let s = summary(&text);
     for key in ["rows", "seconds", "rows_per_second", "progressive_loss", "holdout", "algorithm", "seed"] {
         assert!(!s[key].is_null(), "the summary has no {key}");
@@ -177,7 +180,9 @@ fn rows_taken_back_in_part_give_the_clean_solution() {
     };
     for algorithm in ["auto", "sgd", "provable-average"] {
         let mut args = vec!["fit", "--target", "y", "--weight", "w", "--algorithm", algorithm];
-        if algorithm != "auto" {
+        if algorithm == "auto" {
+            args.extend(["--features", "linear"]);
+        } else {
             args.extend(["--domain", "ball:5", "--lambda", "0.5", "--beta", "30", "--L", "60"]);
         }
         let fit = |data: &'static str, model: &'static str| {

@@ -15,7 +15,7 @@ const CLIP: f64 = 20.0;
 const SIMPLER: f64 = 2.0;
 
 /// A smaller share than this is none.
-const NOTHING: f64 = 1e-4;
+const NOTHING: f64 = 1e-2;
 
 /// Discounted progressive losses, and exponential weights made of them. Old rows count less: an expert that starts badly and ends well must win.
 #[derive(Clone, Debug, PartialEq)]
