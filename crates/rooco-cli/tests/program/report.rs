@@ -66,8 +66,12 @@ fn a_page_of_a_signed_classification() {
 fn a_page_of_a_regression() {
     let d = &folder("fit-numbers");
     write(d, "r.csv", &table(5000, false, 1));
-    ok(d, &["fit", "r.csv", "--target", "y", "--drop", "w", "--holdout", "0.2", "--report", "report.html"]);
+    ok(
+        d,
+        &["fit", "r.csv", "--target", "y", "--drop", "w", "--features", "pairs", "--holdout", "0.2", "--report", "report.html"],
+    );
     let page = std::fs::read_to_string(d.join("report.html")).unwrap();
+    assert!(page.contains("Curves and pairs") && page.contains("x1 × x2"));
     assert!(page.contains("r.csv · rooco fit") && page.contains("mean of the targets"));
     let message = error(d, &["fit", "r.csv", "--target", "y", "--report", "no/such/folder/r.html"]);
     assert!(message.contains("no/such/folder"), "{message}");

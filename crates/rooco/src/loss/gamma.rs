@@ -6,7 +6,7 @@ use super::{Interval, Pointwise};
 /// Half the gamma deviance, φ(p, y) = y·e^{-p} + p - 1 - log y for y > 0 (amounts whose spread grows with their mean).
 ///
 /// φ' = 1 - y·e^{-p} and φ'' = y·e^{-p}. With |⟨w, x⟩| ≤ BR: G = |weight|·B·max(|1 - y·e^{BR}|, |1 - y·e^{-BR}|), β = |weight|·B²·y·e^{BR}, and every row
-/// curves by at least y·e^{-BR} along x. As for [`Poisson`], the theorems need a bounded domain.
+/// curves by at least y·e^{-BR} along x. As for [`Poisson`](super::Poisson), the theorems need a bounded domain.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gamma;
 
