@@ -71,12 +71,24 @@ fn curve(e: &Effect, side: &Side, name: &str) -> Chart {
     }
     // The density below the curve, in a fifth of its height.
     let (low, high) = range(&e.value);
-    let most = side.mass.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let density = density(at, &side.mass);
+    let most = density.iter().map(|d| d.1).fold(f64::MIN_POSITIVE, f64::max);
     let height = 0.2 * (high - low).max(1e-9);
-    for (x, m) in at.iter().zip(&side.mass) {
-        c.line("where the rows are", Some("where the rows are")).add(*x, low - 1.2 * height + height * m / most, None);
+    for (x, d) in density {
+        c.line("where the rows are", Some("where the rows are")).add(x, low - 1.2 * height + height * d / most, None);
     }
     c
+}
+
+/// The share of the rows at each place, over half the way to its two neighbours. Places where only a pair bends have no share of their own.
+fn density(at: &[f64], mass: &[f64]) -> Vec<(f64, f64)> {
+    let own: Vec<(f64, f64)> = at.iter().copied().zip(mass.iter().copied()).filter(|(_, m)| *m > 0.0).collect();
+    (0..own.len())
+        .map(|k| {
+            let width = own[(k + 1).min(own.len() - 1)].0 - own[k.saturating_sub(1)].0;
+            (own[k].0, if width > 0.0 { own[k].1 / width } else { 0.0 })
+        })
+        .collect()
 }
 
 fn levels(e: &Effect, side: &Side, name: &str) -> Chart {
@@ -127,4 +139,17 @@ fn pair(e: &Effect, first: &Side, second: &Side, name: &str) -> Chart {
 
 fn range(values: &[f64]) -> (f64, f64) {
     values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(*v), high.max(*v)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::density;
+
+    #[test]
+    fn equal_shares_far_apart_are_a_low_density() {
+        // Four places with equal shares, the last two far apart, and one where only a pair bends.
+        let d = density(&[0.0, 1.0, 1.5, 2.0, 12.0], &[0.125, 0.25, 0.0, 0.25, 0.375]);
+        assert_eq!(d.iter().map(|d| d.0).collect::<Vec<_>>(), [0.0, 1.0, 2.0, 12.0]);
+        assert!((d[0].1 - d[1].1).abs() < 1e-12 && d[3].1 < 0.5 * d[1].1, "{d:?}");
+    }
 }
