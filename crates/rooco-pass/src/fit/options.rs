@@ -6,7 +6,7 @@ use rooco::algorithm::{Algorithm, Settings};
 use rooco::loss::{Base, Correction, LossSpec, Prediction};
 use rooco::map::{Column, Kind, MapSpec};
 use rooco::{Error, MAX_FEATURES, Recipe, Result};
-use rooco_data::stream::{Role, Schema, Target};
+use rooco_data::stream::{DatePart, Role, Schema, Target};
 
 /// The options of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,5 +124,7 @@ fn columns(schema: &Schema) -> Vec<Column> {
         // The parts of a date are columns of their own; words are too many to be paired.
         Role::Target | Role::Weight | Role::Dropped | Role::Date { .. } | Role::Words { .. } => None,
     };
-    schema.columns.iter().filter_map(|c| column(&c.role)).collect()
+    // The values of a small whole number beside the number itself are no column of their own: a curve has a knot for each, and pairs would come twice.
+    let again = |c: &rooco_data::stream::Column| c.part.is_some_and(|p| p.part == DatePart::Value);
+    schema.columns.iter().filter(|c| !again(c)).filter_map(|c| column(&c.role)).collect()
 }
