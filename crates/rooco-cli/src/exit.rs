@@ -2,6 +2,9 @@
 
 use std::process::ExitCode;
 
+use crate::output::clean;
+use crate::signals;
+
 /// How a command ended, if it did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -9,7 +12,7 @@ pub enum Outcome {
     Done,
     /// 1: the question that was asked has the answer no.
     No,
-    /// 130: stopped by Ctrl-C.
+    /// 130: stopped by Ctrl-C, or told to end.
     #[allow(dead_code, reason = "fit can be interrupted")]
     Interrupted,
 }
@@ -21,8 +24,12 @@ pub fn code(outcome: anyhow::Result<Outcome>) -> ExitCode {
         Ok(Outcome::No) => ExitCode::from(1),
         Ok(Outcome::Interrupted) => ExitCode::from(130),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(_) if signals::interrupted() => {
+            eprintln!("rooco: interrupted before the first rows were learned from; nothing was written");
+            ExitCode::from(130)
+        }
         Err(error) => {
-            eprintln!("rooco: {}", one_line(&error));
+            eprintln!("rooco: {}", clean(&one_line(&error)));
             ExitCode::from(2)
         }
     }
@@ -41,7 +48,11 @@ fn one_line(error: &anyhow::Error) -> String {
     line
 }
 
-/// `rooco ... | head` closes the pipe early: that is not an error.
+/// `rooco ... | head` closes the pipe early: that is not an error. A pipe that was named as an output is another matter.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let of_a_file = |e: &rooco::Error| matches!(e, rooco::Error::Io { file, .. } if file.to_str() != Some("<stdout>"));
+    if error.chain().filter_map(|e| e.downcast_ref::<rooco::Error>()).any(of_a_file) {
+        return false;
+    }
     error.chain().any(|e| e.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe))
 }

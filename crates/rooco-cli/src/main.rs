@@ -1,8 +1,10 @@
 //! The `rooco` program: one file a command; data on standard output, talk on standard error.
 
+mod closed;
 mod command;
 mod exit;
 mod output;
+mod signals;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -49,6 +51,11 @@ enum Command {
 
 fn main() -> std::process::ExitCode {
     let arguments = Arguments::parse();
+    if closed::stdout_was_closed() {
+        return exit::code(Err(anyhow::anyhow!(
+            "standard output is closed, and what is written to it would be lost: leave it open, or send it to /dev/null"
+        )));
+    }
     let outcome = match arguments.command {
         Command::Fit(a) => command::fit::run(*a),
         Command::Inspect(a) => command::inspect::run(a),

@@ -1,10 +1,10 @@
 //! Rows that are read again: kept in memory as far as that reaches, and beyond in an unnamed file of words, so that text is parsed once.
 
-use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::stream::{Position, Schema, Stream, Tally};
+use rooco::disk::File;
 use rooco::rows::codec;
 use rooco::{Error, Result, Row, Rows};
 
@@ -55,7 +55,7 @@ impl KeptRows {
                 return Ok(());
             }
             let file = tempfile::tempfile_in(&self.folder).map_err(|e| self.failed(e))?;
-            self.spilled = Some(BufWriter::with_capacity(BUFFER, file));
+            self.spilled = Some(BufWriter::with_capacity(BUFFER, File::unnamed(file)));
         }
         self.words.clear();
         codec::encode(z, &mut self.words);
@@ -76,7 +76,7 @@ impl KeptRows {
         let folder = self.folder.clone();
         let failed = |source| Error::Io { file: folder.join("a temporary file"), source };
         writer.flush().map_err(failed)?;
-        let mut file = writer.get_ref();
+        let file = writer.get_mut();
         file.seek(SeekFrom::Start(0)).map_err(failed)?;
         let mut reader = BufReader::with_capacity(BUFFER, file);
         for _ in 0..self.beyond {
@@ -87,8 +87,7 @@ impl KeptRows {
             reader.read_exact(bytemuck::cast_slice_mut(&mut self.words)).map_err(failed)?;
             row(codec::decode(&self.words, head & 1 != 0))?;
         }
-        let mut file = writer.get_ref();
-        file.seek(SeekFrom::End(0)).map_err(failed)?;
+        writer.get_mut().seek(SeekFrom::End(0)).map_err(failed)?;
         Ok(())
     }
 }

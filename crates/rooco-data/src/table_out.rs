@@ -1,6 +1,5 @@
 //! A table on its way to a file: CSV, TSV, JSON lines or Parquet, told by the name. The file appears when it is whole.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +10,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
+use rooco::disk::{Draft, Place};
 use rooco::{Error, Result};
 
 /// Rows of a group of a Parquet file.
@@ -66,32 +66,29 @@ pub struct OutColumn {
 pub struct TableWriter {
     columns: Vec<OutColumn>,
     sink: Sink,
-    /// Where the file is written, and where it goes.
-    paths: Option<(PathBuf, PathBuf)>,
+    /// Where it goes, for messages.
+    place: PathBuf,
 }
 
 enum Sink {
-    Text(OutFormat, Box<dyn Write + Send>),
-    Parquet(Box<SerializedFileWriter<BufWriter<File>>>, Vec<Vec<OutCell>>),
+    Text(OutFormat, BufWriter<Draft>),
+    Parquet(Box<SerializedFileWriter<BufWriter<Draft>>>, Vec<Vec<OutCell>>),
 }
 
 impl TableWriter {
     /// A file that appears when it is finished; `-` is standard output, as CSV if no format is given.
     pub fn create(path: &Path, format: OutFormat, columns: Vec<OutColumn>) -> Result<Self> {
-        let io = |source| Error::Io { file: path.into(), source };
-        if path == Path::new("-") {
-            if format == OutFormat::Parquet {
+        let (place, name) = match path == Path::new("-") {
+            true if format == OutFormat::Parquet => {
                 return Err(Error::Option("Parquet cannot be written to standard output; name a file".into()));
             }
-            return Self::text(format, Box::new(BufWriter::new(std::io::stdout())), columns, None).map_err(io);
-        }
-        let mut temporary = path.as_os_str().to_owned();
-        temporary.push(format!(".{}.tmp", std::process::id()));
-        let temporary = PathBuf::from(temporary);
-        let out = BufWriter::new(File::create(&temporary).map_err(io)?);
-        let paths = Some((temporary, path.to_path_buf()));
+            true => (Place::look(Path::new("/dev/stdout"))?, Path::new("<stdout>")),
+            false => (Place::look(path)?, path),
+        };
+        let out = BufWriter::new(place.create()?);
         if format != OutFormat::Parquet {
-            return Self::text(format, Box::new(out), columns, paths).map_err(io);
+            let io = |source| Error::Io { file: name.into(), source };
+            return Self::text(format, out, columns, name.into()).map_err(io);
         }
         let failed = |e| parquet_error(path, e);
         let fields = columns
@@ -107,14 +104,14 @@ impl TableWriter {
         let schema = Type::group_type_builder("schema").with_fields(fields).build().map_err(failed)?;
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let writer = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties)).map_err(failed)?;
-        Ok(TableWriter { columns, sink: Sink::Parquet(Box::new(writer), Vec::new()), paths })
+        Ok(TableWriter { columns, sink: Sink::Parquet(Box::new(writer), Vec::new()), place: path.into() })
     }
 
     fn text(
         format: OutFormat,
-        mut out: Box<dyn Write + Send>,
+        mut out: BufWriter<Draft>,
         columns: Vec<OutColumn>,
-        paths: Option<(PathBuf, PathBuf)>,
+        place: PathBuf,
     ) -> std::io::Result<Self> {
         if let Some(mark) = separator(format) {
             for (k, column) in columns.iter().enumerate() {
@@ -125,17 +122,12 @@ impl TableWriter {
             }
             out.write_all(b"\n")?;
         }
-        Ok(TableWriter { columns, sink: Sink::Text(format, out), paths })
-    }
-
-    fn place(&self) -> PathBuf {
-        self.paths.as_ref().map_or_else(|| "<stdout>".into(), |(_, path)| path.clone())
+        Ok(TableWriter { columns, sink: Sink::Text(format, out), place })
     }
 
     /// Appends a row, a cell a column.
     pub fn row(&mut self, cells: Vec<OutCell>) -> Result<()> {
-        let place = self.place();
-        let io = |source| Error::Io { file: place.clone(), source };
+        let io = |source| Error::Io { file: self.place.clone(), source };
         match &mut self.sink {
             Sink::Parquet(_, rows) => {
                 rows.push(cells);
@@ -149,8 +141,7 @@ impl TableWriter {
     }
 
     fn group(&mut self) -> Result<()> {
-        let place = self.place();
-        let failed = |e| parquet_error(&place, e);
+        let failed = |e| parquet_error(&self.place, e);
         let Sink::Parquet(writer, rows) = &mut self.sink else { return Ok(()) };
         if rows.is_empty() {
             return Ok(());
@@ -185,28 +176,12 @@ impl TableWriter {
     /// Puts the file in its place.
     pub fn finish(mut self) -> Result<()> {
         self.group()?;
-        let place = self.place();
-        let io = |source| Error::Io { file: place.clone(), source };
-        match &mut self.sink {
-            Sink::Text(_, out) => out.flush().map_err(io)?,
-            Sink::Parquet(writer, _) => {
-                writer.finish().map_err(|e| parquet_error(&place, e))?;
-                writer.inner_mut().flush().map_err(io)?;
-            }
-        }
-        if let Some((temporary, path)) = self.paths.take() {
-            std::fs::rename(&temporary, &path).map_err(io)?;
-        }
-        Ok(())
-    }
-}
-
-impl Drop for TableWriter {
-    fn drop(&mut self) {
-        // Not finished: what was there before stays.
-        if let Some((temporary, _)) = self.paths.take() {
-            let _ = std::fs::remove_file(temporary);
-        }
+        let out = match self.sink {
+            Sink::Text(_, out) => out,
+            Sink::Parquet(writer, _) => writer.into_inner().map_err(|e| parquet_error(&self.place, e))?,
+        };
+        let draft = out.into_inner().map_err(|e| Error::Io { file: self.place.clone(), source: e.into_error() })?;
+        draft.keep()
     }
 }
 

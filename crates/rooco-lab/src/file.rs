@@ -2,22 +2,15 @@
 
 use std::path::Path;
 
-use rooco::{Error, Result};
+use rooco::{Error, Result, disk};
 
 /// Writes a file, and the folder above it. What was there before stays until the new file is complete.
 pub fn write(file: &Path, text: &str) -> Result<()> {
     let io = |source| Error::Io { file: file.into(), source };
     if let Some(folder) = file.parent() {
-        std::fs::create_dir_all(folder).map_err(io)?;
+        disk::create_dir_all(folder).map_err(io)?;
     }
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = file.with_file_name(name);
-    let done = std::fs::write(&part, text).and_then(|()| std::fs::rename(&part, file));
-    if done.is_err() {
-        let _ = std::fs::remove_file(&part);
-    }
-    done.map_err(io)
+    disk::write(file, text.as_bytes())
 }
 
 /// A field of a CSV file, in quotes if it must be.

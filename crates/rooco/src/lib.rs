@@ -76,6 +76,7 @@
 pub mod algorithm;
 pub mod certificate;
 pub mod checksum;
+pub mod disk;
 pub mod domain;
 pub mod draw;
 mod error;

@@ -17,7 +17,7 @@ use super::data::DataArguments;
 use super::fit::parse_bytes;
 use super::predict::open;
 use crate::exit::Outcome;
-use crate::output::{Progress, say, words};
+use crate::output::{Progress, Screen, say, words};
 
 /// Measure what the theorems need of the data, and say what they promise; with --model, certify a finished model.
 ///
@@ -100,9 +100,9 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             line["optimum"] = json!(best.as_ref().map(Optimum::to_json));
             writeln!(std::io::stdout(), "{line}")?;
         } else {
-            write!(std::io::stdout(), "{}", certificate_text(&model, &certified))?;
+            write!(Screen::new(), "{}", certificate_text(&model, &certified))?;
             if let Some(best) = &best {
-                write!(std::io::stdout(), "{}", optimum_text(&model, &certified, best))?;
+                write!(Screen::new(), "{}", optimum_text(&model, &certified, best))?;
             }
         }
         return Ok(if certified.gap.is_finite() { Outcome::Done } else { Outcome::No });
@@ -136,10 +136,10 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     if a.json {
         writeln!(std::io::stdout(), "{}", report.to_json())?;
     } else {
-        write!(std::io::stdout(), "{report}")?;
+        write!(Screen::new(), "{report}")?;
         let ways: Vec<String> = report.repairs().into_iter().map(say::repair).collect();
         if !ways.is_empty() {
-            writeln!(std::io::stdout(), "{:<18}{}", "what to do", ways.join("; "))?;
+            writeln!(Screen::new(), "{:<18}{}", "what to do", ways.join("; "))?;
         }
     }
     Ok(if report.verdict == Verdict::Convex { Outcome::Done } else { Outcome::No })
@@ -263,7 +263,7 @@ fn sample(a: &Arguments, model: &Model, of: u64) -> Result<Outcome> {
     if a.json {
         writeln!(std::io::stdout(), "{}", c.to_json())?;
     } else {
-        write!(std::io::stdout(), "{}", sample_text(&c))?;
+        write!(Screen::new(), "{}", sample_text(&c))?;
     }
     Ok(if c.gap.is_finite() { Outcome::Done } else { Outcome::No })
 }

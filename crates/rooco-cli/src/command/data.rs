@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use rooco::loss::{Base, Prediction};
 use rooco_data::stream::{self, BadRows, Format, Input, Missing, Roles, SchemaFile, Stream, TargetKind};
 
-use crate::output::summary;
+use crate::output::{clean, summary};
 
 /// Where the rows come from and what their columns mean.
 #[derive(clap::Args, Clone, Debug)]
@@ -220,11 +220,11 @@ impl DataArguments {
             eprintln!(
                 "rooco: {} rows could not be read and were skipped; the first: {}",
                 tally.bad_rows,
-                tally.first_bad.join("; ")
+                clean(&tally.first_bad.join("; "))
             );
         }
         for odd in &tally.odd {
-            eprintln!("rooco: {}", summary::odd(odd));
+            eprintln!("rooco: {}", clean(&summary::odd(odd)));
         }
         if tally.unknown > 0 {
             eprintln!("rooco: {} values of categories or features that the model does not know were ignored", tally.unknown);

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use rooco_data::stream::Stream;
 use rooco_pass::effects::{Effect, Effects, Side};
-use rooco_pass::model::{Model, file};
+use rooco_pass::model::Model;
 
 use crate::output::{Table, words};
 
@@ -96,7 +96,7 @@ pub fn export(model: &Model, path: &Path) -> Result<()> {
         }
         _ => bail!("--curves {}: the ending of the name tells the format: .csv or .json", path.display()),
     };
-    file::write_atomically(path, text.as_bytes())?;
+    rooco::disk::write(path, text.as_bytes())?;
     Ok(())
 }
 

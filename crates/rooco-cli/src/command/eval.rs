@@ -15,7 +15,7 @@ use serde_json::json;
 use super::data::DataArguments;
 use super::predict::{agrees, open};
 use crate::exit::Outcome;
-use crate::output::{summary, words};
+use crate::output::{Screen, summary, words};
 
 /// Measure a model on data with known targets: loss, accuracy, AUC, RMSE, R² as they apply, weighted.
 #[derive(clap::Args)]
@@ -130,7 +130,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             .collect();
         writeln!(std::io::stdout(), "{line}")?;
     } else {
-        writeln!(std::io::stdout(), "{}", summary::figures(&figures))?;
+        writeln!(Screen::new(), "{}", summary::figures(&figures))?;
         if !judged.is_empty() {
             let list: Vec<String> = judged
                 .iter()
@@ -138,7 +138,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
                 .collect();
             let effective = judged[0].1.effective;
             writeln!(
-                std::io::stdout(),
+                Screen::new(),
                 "{}; as good as {} rows of equal weight",
                 list.join(", "),
                 words::count(effective as u64)

@@ -1,10 +1,7 @@
 //! `rooco fit DATA... --model M`: one pass, from files to a model.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -15,7 +12,7 @@ use rooco::loss::{Base, Prediction};
 use rooco::map::Kind;
 use rooco::replay::{Keep, Leftovers};
 use rooco_data::shuffle::{ShuffleOptions, ShuffledRows};
-use rooco_data::stream::{Labels, Schema, Stream};
+use rooco_data::stream::{Input, Labels, Schema, Stream};
 use rooco_pass::audit::{Audit, AuditReport, Verdict};
 use rooco_pass::fit::{self, Checkpoint, Control, FitOptions, Pass, Progress as Beat, Watch};
 use rooco_pass::metrics::Figures;
@@ -26,10 +23,12 @@ use serde_json::json;
 
 use super::correction::CorrectionArguments;
 use super::data::DataArguments;
-use super::{audit, eval, optimum, predict};
+use super::predicted::{self, Predictions};
+use super::{audit, eval, optimum, outputs, predict};
 use crate::exit::Outcome;
 use crate::output::report::{self, LearningCurve, Signed};
-use crate::output::{Progress, say, summary, words};
+use crate::output::{Progress, Screen, say, summary, words};
+use crate::signals;
 
 /// Learn a model in one pass.
 #[derive(clap::Args, Clone)]
@@ -232,13 +231,8 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     if a.certify && !a.data.can_be_read_again() {
         bail!("--certify reads the data a second time, and standard input can be read only once: put the data in a file");
     }
-    // A pass may take hours: what would fail at its end fails now.
-    for path in [&a.model, &a.predictions, &a.checkpoint, &a.report].into_iter().flatten() {
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if !folder.is_dir() {
-            bail!("{}: there is no folder `{}`; create it first", path.display(), folder.display());
-        }
-    }
+    signals::listen();
+    look(&a)?;
     let before = match &a.from {
         None => None,
         Some(path) => Some(before(&a, path)?),
@@ -343,7 +337,8 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         Memory::Keep(keep) => keep.leftovers(),
         _ => None,
     };
-    let mut watcher = Watcher::new(&a, options.loss_spec(&stream.schema().target)?.base, stream.as_ref())?;
+    let done = from.as_ref().map(|f| f.about.rows);
+    let mut watcher = Watcher::new(&a, done, options.loss_spec(&stream.schema().target)?.base, stream.as_ref())?;
     let ask = a.to_optimum.map(|tolerance| optimum::Ask {
         tolerance,
         threads: a.data.threads,
@@ -366,7 +361,6 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         eprintln!("rooco: interrupted after {} rows; {saved}", fitted.model.about.rows);
         return Ok(Outcome::Interrupted);
     }
-    watcher.finish()?;
     let reached = stream.finish(ask.as_ref(), &mut fitted, &options)?;
     let state_bytes = match (&a.model, &fitted.state) {
         (Some(path), Some(state)) => Some(file::save_model_with_state(path, &fitted.model, &state.about, &state.state)?),
@@ -376,6 +370,8 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         }
         (None, _) => None,
     };
+    // Only now: until the model is saved, a checkpoint may be all that there is.
+    watcher.finish()?;
     leftovers.into_iter().for_each(Leftovers::clear);
     let seconds = started.elapsed().as_secs_f64();
     let rows = stream.stream().position().rows;
@@ -412,7 +408,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             false => None,
         };
         let page = report::page(&fitted, &watcher.curve, signed.as_ref(), &a.data.data.join(" "), tested.as_ref());
-        file::write_atomically(path, page.as_bytes())?;
+        rooco::disk::write(path, page.as_bytes())?;
     }
     for violation in &fitted.violations {
         let ways = violation.repairs().iter().copied();
@@ -432,32 +428,63 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         line["sharper"] = json!(sharper.as_ref().map(|g| json!({"name": g.name, "value": g.value, "statement": g.statement})));
         writeln!(std::io::stdout(), "{line}")?;
     } else {
-        write!(std::io::stdout(), "{}", summary::text(&fitted.model, rows, seconds, a.model.as_deref(), a.explain))?;
+        write!(Screen::new(), "{}", summary::text(&fitted.model, rows, seconds, a.model.as_deref(), a.explain))?;
         if let (Some(bytes), Some(path)) = (state_bytes, &a.model) {
             let (kb, path) = (words::count(bytes as u64 / 1000 + 1), path.display());
-            writeln!(std::io::stdout(), "{:<18}{kb} kB of the model file: go on with rooco fit --from {path} MORE", "state")?;
+            writeln!(Screen::new(), "{:<18}{kb} kB of the model file: go on with rooco fit --from {path} MORE", "state")?;
         }
         if let Some(path) = &a.report {
-            writeln!(std::io::stdout(), "{:<18}{}", "report", path.display())?;
+            writeln!(Screen::new(), "{:<18}{}", "report", path.display())?;
         }
         if a.shuffle {
-            writeln!(std::io::stdout(), "{:<18}shuffled uniformly before learning, by seed {}", "order", a.seed)?;
+            writeln!(Screen::new(), "{:<18}shuffled uniformly before learning, by seed {}", "order", a.seed)?;
         }
         if let Some(f) = &tested {
-            writeln!(std::io::stdout(), "{:<18}{} (this model)", "test", summary::figures(f))?;
+            writeln!(Screen::new(), "{:<18}{} (this model)", "test", summary::figures(f))?;
         }
         if let Some(c) = &certified {
-            write!(std::io::stdout(), "{}", audit::certificate_text(&fitted.model, c))?;
+            write!(Screen::new(), "{}", audit::certificate_text(&fitted.model, c))?;
         }
         if let Some(sharper) = &sharper {
             let text = sharper.to_string().replace('\n', "\n                  ");
-            writeln!(std::io::stdout(), "{:<18}{text}", "promised now")?;
+            writeln!(Screen::new(), "{:<18}{text}", "promised now")?;
         }
     }
     // A bound that was asked for and is not there is the answer no, and so is a model that is worse than none.
     let refused = a.guarantee && !fitted.model.about.promise.is_guarantee;
     let no_optimum = fitted.model.about.optimum.as_ref().is_some_and(|o| !o.converged && !o.is_one_pass);
     Ok(if diverged.is_some() || refused || no_optimum { Outcome::No } else { Outcome::Done })
+}
+
+/// A pass may take hours: what would fail at its end, or destroy something on the way, fails now.
+fn look(a: &Arguments) -> Result<()> {
+    let named =
+        [("--model", &a.model), ("--predictions", &a.predictions), ("--checkpoint", &a.checkpoint), ("--report", &a.report)];
+    let read = [&a.test, &a.data.schema].into_iter().flatten().map(PathBuf::as_path).collect::<Vec<_>>();
+    let inputs = a.data.inputs()?;
+    inputs.iter().try_for_each(Input::look)?;
+    a.test.iter().try_for_each(|test| Input::File(test.clone()).look())?;
+    outputs::look(&named, &inputs, &read)?;
+    if let (Some(checkpoint), None) = (&a.checkpoint, &a.resume) {
+        let rows = a
+            .reservoir
+            .strip_prefix("disk:")
+            .map_or_else(|| reservoir_beside(checkpoint), PathBuf::from)
+            .join(rooco::replay::LOCK);
+        let waiting = [(rows, "rows"), (predicted::beside(checkpoint), "predictions")];
+        if let Some((path, what)) = waiting.iter().find(|(path, _)| checkpoint.exists() && path.exists()) {
+            let path = if *what == "rows" { path.parent().unwrap_or(path) } else { path };
+            bail!(
+                "{c} is the checkpoint of a run that has not ended: its {what} wait in {}. Go on with --resume {c}, remove both, or name another \
+                 --checkpoint",
+                path.display(),
+                c = checkpoint.display()
+            );
+        }
+    }
+    // What a run without checkpoints has left when it was killed is of no use to anyone.
+    rooco::disk::remove_dead(folder(a), RESERVOIR, rooco::replay::LOCK);
+    Ok(())
 }
 
 /// The model to go on from, and its state.
@@ -524,6 +551,16 @@ fn folder(a: &Arguments) -> &Path {
     a.model.as_ref().and_then(|m| m.parent()).filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// The name of a directory of waiting rows that no checkpoint needs, before its mark.
+const RESERVOIR: &str = ".reservoir-";
+
+/// Where the waiting rows of a checkpoint are.
+fn reservoir_beside(checkpoint: &Path) -> PathBuf {
+    let mut name = checkpoint.as_os_str().to_owned();
+    name.push(".reservoir");
+    name.into()
+}
+
 /// Where past rows wait.
 fn memory(a: &Arguments) -> Result<Memory> {
     if a.horizon == Some(Horizon::Doubling) {
@@ -539,16 +576,9 @@ fn memory(a: &Arguments) -> Result<Memory> {
     let directory = |given: Option<&str>| match (given, a.resume.as_ref().or(a.checkpoint.as_ref())) {
         (Some(dir), _) => PathBuf::from(dir),
         // A resumed run must find the rows of the one before.
-        (None, Some(checkpoint)) => {
-            let mut name = checkpoint.as_os_str().to_owned();
-            name.push(".reservoir");
-            PathBuf::from(name)
-        }
+        (None, Some(checkpoint)) => reservoir_beside(checkpoint),
         // Beside the model, where there is room for it; the temporary directory may be in memory.
-        (None, None) => {
-            let folder = a.model.as_ref().and_then(|m| m.parent()).filter(|p| !p.as_os_str().is_empty());
-            folder.unwrap_or(Path::new(".")).join(format!("rooco-reservoir-{}", std::process::id()))
-        }
+        (None, None) => folder(a).join(format!("{RESERVOIR}{}", rooco::disk::mark())),
     };
     Ok(match a.reservoir.split_once(':').map_or((a.reservoir.as_str(), None), |(k, v)| (k, Some(v))) {
         ("auto", None) => Memory::Keep(Keep::Auto { directory: directory(None), memory: bytes, row_bytes: 0 }),
@@ -616,35 +646,20 @@ fn horizon(a: &Arguments, algorithm: Algorithm) -> Result<Option<u64>> {
 struct Watcher {
     progress: Progress,
     json: bool,
-    predictions: Option<(BufWriter<File>, PathBuf, PathBuf)>,
+    predictions: Option<Predictions>,
     renderer: Renderer,
     checkpoint: Option<PathBuf>,
     every: u64,
-    interrupted: Arc<AtomicBool>,
     beats: u64,
     with_state: bool,
     curve: LearningCurve,
 }
 
 impl Watcher {
-    fn new(a: &Arguments, base: Base, stream: &dyn Stream) -> Result<Self> {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let flag = interrupted.clone();
-        // A second Ctrl-C ends the program at once.
-        let _ = ctrlc::set_handler(move || {
-            if flag.swap(true, Ordering::SeqCst) {
-                std::process::exit(130);
-            }
-        });
+    fn new(a: &Arguments, done: Option<u64>, base: Base, stream: &dyn Stream) -> Result<Self> {
         let predictions = match &a.predictions {
             None => None,
-            Some(path) => {
-                let mut temporary = path.as_os_str().to_owned();
-                temporary.push(".tmp");
-                let temporary = PathBuf::from(temporary);
-                let file = File::create(&temporary).with_context(|| temporary.display().to_string())?;
-                Some((BufWriter::new(file), temporary, path.clone()))
-            }
+            Some(path) => Some(Predictions::new(path, a.resume.as_deref().or(a.checkpoint.as_deref()), done)?),
         };
         Ok(Watcher {
             progress: Progress::new(a.quiet || a.json),
@@ -653,7 +668,6 @@ impl Watcher {
             renderer: Renderer::new(base, stream.schema().target.classes().to_vec(), Show::Prediction),
             checkpoint: a.checkpoint.clone(),
             every: a.every,
-            interrupted,
             beats: 0,
             with_state: a.model.is_some() && (a.with_state || a.from.is_some()),
             curve: LearningCurve::default(),
@@ -662,19 +676,7 @@ impl Watcher {
 
     /// Puts the predictions in their place.
     fn finish(&mut self) -> Result<()> {
-        if let Some((mut out, temporary, path)) = self.predictions.take() {
-            out.flush().with_context(|| temporary.display().to_string())?;
-            std::fs::rename(&temporary, &path).with_context(|| path.display().to_string())?;
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Watcher {
-    fn drop(&mut self) {
-        if let Some((_, temporary, _)) = self.predictions.take() {
-            let _ = std::fs::remove_file(temporary);
-        }
+        self.predictions.take().map_or(Ok(()), Predictions::finish)
     }
 }
 
@@ -687,7 +689,7 @@ impl Watch for Watcher {
             let line = json!({"type": "progress", "rows": beat.position.rows, "progressive_loss": beat.loss, "recent_loss": beat.recent});
             let _ = writeln!(std::io::stdout(), "{line}");
         }
-        if self.interrupted.load(Ordering::SeqCst) { Control::Stop } else { Control::Go }
+        if signals::interrupted() { Control::Stop } else { Control::Go }
     }
 
     fn wants_predictions(&self) -> bool {
@@ -695,13 +697,16 @@ impl Watch for Watcher {
     }
 
     fn predicted(&mut self, scores: &[f64], _: Prediction) -> rooco::Result<()> {
-        let Some((out, path, _)) = &mut self.predictions else { return Ok(()) };
-        self.renderer.line(scores, out).map_err(|source| rooco::Error::Io { file: path.clone(), source })
+        let Some(to) = &mut self.predictions else { return Ok(()) };
+        self.renderer.line(scores, to.out()).map_err(|source| rooco::Error::Io { file: to.path().into(), source })
     }
 
     fn save(&mut self, checkpoint: &Checkpoint) -> rooco::Result<()> {
         match &self.checkpoint {
-            Some(path) => file::save_checkpoint(path, &checkpoint.about, &checkpoint.state),
+            Some(path) => {
+                self.predictions.as_mut().map_or(Ok(()), Predictions::save)?;
+                file::save_checkpoint(path, &checkpoint.about, &checkpoint.state)
+            }
             None => Ok(()),
         }
     }

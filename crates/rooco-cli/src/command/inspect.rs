@@ -5,12 +5,11 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use rooco_data::stream::{self, ColumnLook, Inspected, Role, SchemaFile, Target};
-use rooco_pass::model::file::write_atomically;
 use serde_json::{Value, json};
 
 use super::data::DataArguments;
 use crate::exit::Outcome;
-use crate::output::{Table, summary, words};
+use crate::output::{Screen, Table, summary, words};
 
 /// Look at a table: what its columns hold, what they would be used as and why, its classes and weights.
 ///
@@ -39,10 +38,11 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             a.data.data.join(" "),
             SchemaFile::text(&found.schema, found.has_target)
         );
-        write_atomically(path, text.as_bytes()).with_context(|| "the schema was not written")?;
+        rooco::disk::write(path, text.as_bytes()).with_context(|| "the schema was not written")?;
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = Screen::new();
     if a.json {
+        let mut out = std::io::stdout().lock();
         writeln!(out, "{}", as_json(&found))?;
         return Ok(Outcome::Done);
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::effects;
 use crate::exit::Outcome;
-use crate::output::{Table, curves, summary, words};
+use crate::output::{Screen, Table, curves, summary, words};
 
 /// Show a model: its largest weights by feature name, options, constants, guarantee, seed and version.
 #[derive(clap::Args)]
@@ -58,14 +58,15 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         let Some(page) = curves::page(&model, &a.model.display().to_string()) else {
             bail!("--html: this model is linear in its columns and has no curves; rooco fit --features shapes learns curves");
         };
-        file::write_atomically(path, page.as_bytes())?;
+        rooco::disk::write(path, page.as_bytes())?;
     }
     let size = |i: &usize| l.weights[i * k..(i + 1) * k].iter().map(|w| w.abs()).fold(0.0, f64::max);
     let mut order: Vec<usize> = (0..l.features()).collect();
     order.sort_by(|i, j| size(j).total_cmp(&size(i)));
     order.truncate(if a.top == 0 { usize::MAX } else { a.top });
-    let mut out = std::io::stdout().lock();
+    let mut out = Screen::new();
     if a.json {
+        let mut out = std::io::stdout().lock();
         let weights: Vec<_> = order
             .iter()
             .map(|&i| {

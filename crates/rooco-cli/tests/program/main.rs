@@ -8,6 +8,7 @@ mod fit_shuffle;
 mod guarantee;
 mod kill_and_resume;
 mod lab;
+mod nothing_lost;
 mod optimum;
 mod real_tables;
 mod report;

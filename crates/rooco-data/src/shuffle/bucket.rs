@@ -1,48 +1,31 @@
 //! Records on disk: a directory of files, each with the records of one range of keys.
 
-use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::io_error;
+use rooco::disk::{self, File};
 use rooco::{Error, Result};
 
 /// A directory for temporary files that is removed with everything in it.
 #[derive(Debug)]
 pub(super) struct Scratch {
-    path: PathBuf,
+    directory: disk::Scratch,
     files: u64,
 }
 
 impl Scratch {
     pub fn new(parent: &Path) -> Result<Self> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        loop {
-            let n = COUNT.fetch_add(1, Ordering::Relaxed);
-            let path = parent.join(format!(".rooco-shuffle-{}-{n}", std::process::id()));
-            match std::fs::create_dir(&path) {
-                Ok(()) => return Ok(Scratch { path, files: 0 }),
-                // Left behind by a process of the same number that was killed.
-                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => continue,
-                Err(e) => return Err(io_error(&path, e)),
-            }
-        }
+        let directory = disk::Scratch::new(parent, "shuffle").map_err(|e| io_error(parent, e))?;
+        Ok(Scratch { directory, files: 0 })
     }
 
     pub fn create(&mut self, bits: u32, buffer: usize) -> Result<Writer> {
         self.files += 1;
-        let path = self.path.join(self.files.to_string());
+        let path = self.directory.path().join(self.files.to_string());
         let file = File::create_new(&path).map_err(|e| io_error(&path, e))?;
         let bucket = Bucket { path, bits, records: 0, bytes: 0, longest: 0 };
         Ok(Writer { out: BufWriter::with_capacity(buffer, file), last: 0, bucket })
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // There is nobody left to tell if this fails.
-        let _ = std::fs::remove_dir_all(&self.path);
     }
 }
 
@@ -134,7 +117,7 @@ impl Bucket {
     }
 
     fn remove(&self) -> Result<()> {
-        std::fs::remove_file(&self.path).map_err(|e| io_error(&self.path, e))
+        disk::remove(&self.path).map_err(|e| io_error(&self.path, e))
     }
 
     /// The content is not what was written.

@@ -1,14 +1,14 @@
 //! Files in, one file out.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::Path;
 
 use super::records::{Reader, Records};
 use super::sorter::Sorter;
 use super::{ShuffleOptions, io_error};
 use crate::stream::Input;
+use crate::stream::border::guarded;
+use rooco::disk::Place;
 use rooco::{Error, Result};
 
 const BUFFER: usize = 256 << 10;
@@ -33,31 +33,17 @@ pub struct Shuffled {
 ///
 /// Parquet files become one Parquet file with the same columns, metadata and compression; everything else is text.
 ///
-/// The output is written beside its final place and renamed at the end: on every error the old file stays as it was. A name that
+/// The output goes to its [`Place`]: on every error the old file stays as it was. A name that
 /// ends in `.gz` or `.zst` is compressed; inputs are decompressed by their first bytes. The output may be one of the inputs.
 pub fn shuffle_files(inputs: &[Input], output: &Path, how: &ShuffleOptions, what: FileOptions) -> Result<Shuffled> {
-    // What a link points to is replaced, not the link.
-    let output = std::fs::canonicalize(output).unwrap_or_else(|_| output.to_path_buf());
-    let parent = match output.parent() {
-        Some(parent) if parent != Path::new("") => parent.to_path_buf(),
-        _ => PathBuf::from("."),
-    };
+    let place = Place::look(output)?;
     let mut how = how.clone();
-    let old = std::fs::metadata(&output).ok();
-    if old.as_ref().is_some_and(|m| m.is_dir()) {
-        let text = "is a directory; name a file in it";
-        return Err(io_error(&output, std::io::Error::new(std::io::ErrorKind::IsADirectory, text)));
+    if let Some(folder) = place.folder() {
+        how.temporary.get_or_insert_with(|| folder.into());
     }
-    if old.as_ref().is_some_and(|m| !m.is_file()) {
-        // A pipe or a device: there is nothing to rename.
-        let mut file = File::options().write(true).open(&output).map_err(|e| io_error(&output, e))?;
-        return shuffle_into(inputs, &mut file, &output, &how, what);
-    }
-    how.temporary.get_or_insert_with(|| parent.clone());
-    let mut draft = Draft::new(&parent, &output)?;
-    let file = draft.file.try_clone().map_err(|e| io_error(&draft.path, e))?;
-    let done = compressed(inputs, file, &output, &draft.path, &how, what)?;
-    draft.keep(&output, old)?;
+    let mut draft = place.create()?;
+    let done = compressed(inputs, &mut draft, output, output, &how, what)?;
+    draft.keep()?;
     Ok(done)
 }
 
@@ -82,7 +68,8 @@ fn compressed(
     what: FileOptions,
 ) -> Result<Shuffled> {
     if what.records == Records::Parquet {
-        return super::parquet::shuffle(inputs, out, place, how);
+        let file = inputs.first().map_or(place, |i| i.name());
+        return guarded(file, || super::parquet::shuffle(inputs, out, place, how));
     }
     let io = |e| io_error(place, e);
     let out = BufWriter::with_capacity(BUFFER, out);
@@ -156,49 +143,4 @@ fn plain<W: Write>(
 /// Headers may differ in `\r`.
 fn same_line(a: &[u8], b: &[u8]) -> bool {
     a.strip_suffix(b"\r").unwrap_or(a) == b.strip_suffix(b"\r").unwrap_or(b)
-}
-
-/// The output while it is written. Removed unless kept.
-struct Draft {
-    path: PathBuf,
-    file: File,
-    kept: bool,
-}
-
-impl Draft {
-    fn new(parent: &Path, output: &Path) -> Result<Self> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let Some(name) = output.file_name() else {
-            return Err(Error::Option(format!("{} is no name for a file", output.display())));
-        };
-        loop {
-            let n = COUNT.fetch_add(1, Ordering::Relaxed);
-            let path = parent.join(format!(".{}.rooco-{}-{n}", name.to_string_lossy(), std::process::id()));
-            match File::create_new(&path) {
-                Ok(file) => return Ok(Draft { path, file, kept: false }),
-                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => continue,
-                Err(e) => return Err(io_error(&path, e)),
-            }
-        }
-    }
-
-    /// Puts the draft in the place of the output, with the permissions of the old one.
-    fn keep(&mut self, output: &Path, old: Option<std::fs::Metadata>) -> Result<()> {
-        let io = |e| io_error(output, e);
-        if let Some(old) = old {
-            self.file.set_permissions(old.permissions()).map_err(io)?;
-        }
-        self.file.sync_all().map_err(io)?;
-        std::fs::rename(&self.path, output).map_err(io)?;
-        self.kept = true;
-        Ok(())
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if !self.kept {
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
 }

@@ -259,7 +259,7 @@ fn finish(files: Vec<Writer>) -> Result<Vec<Bucket>> {
         if bucket.records > 0 {
             buckets.push(bucket);
         } else {
-            std::fs::remove_file(&bucket.path).map_err(|e| io_error(&bucket.path, e))?;
+            rooco::disk::remove(&bucket.path).map_err(|e| io_error(&bucket.path, e))?;
         }
     }
     Ok(buckets)

@@ -6,7 +6,7 @@
 //! A record batch is read whole, so the largest batch decides on the memory: write batches of a few thousand rows.
 
 use std::collections::VecDeque;
-use std::io::{BufReader, Cursor, Read as _};
+use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use arrow_array::cast::AsArray;
@@ -16,11 +16,12 @@ use arrow_array::types::{
     TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrowPrimitiveType, RecordBatch};
-use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, DataType, SchemaRef, TimeUnit};
 
 use super::Stream;
-use super::input::{Input, Inputs, damaged};
+use super::arrow_frames::{Frames, MAGIC};
+use super::border::Guarded;
+use super::input::{Inputs, Opened, damaged};
 use super::open::{ReadOptions, finish};
 use super::parquet::half;
 use super::table::{BLOCK, Block, Columnar, Kind, Table};
@@ -33,7 +34,7 @@ pub type Batches = Box<dyn Iterator<Item = std::result::Result<RecordBatch, Arro
 /// `name` is what messages call them.
 pub fn from_batches(name: &str, schema: SchemaRef, batches: Batches, options: &ReadOptions) -> Result<Box<dyn Stream>> {
     let reader = Arrow { given: Some((schema, batches)), file: name.into(), ..Arrow::default() };
-    Ok(finish(Box::new(Table::new(reader, options)?), options))
+    Ok(finish(Box::new(Table::new(Guarded::new(reader), options)?), options))
 }
 
 #[derive(Default)]
@@ -61,25 +62,11 @@ impl Arrow {
         Error::Parse { file: self.file.clone(), line: 1, column: 0, what }
     }
 
-    fn open(&self, path: Option<PathBuf>, mut opened: super::input::Opened) -> Result<(SchemaRef, Batches)> {
+    fn open(&self, mut opened: Opened) -> Result<(SchemaRef, Batches)> {
         let mut magic = Vec::new();
-        (&mut opened.reader).take(6).read_to_end(&mut magic).map_err(|e| damaged(&opened, 1, e))?;
-        let error = |e| self.error(e);
-        if magic != b"ARROW1" {
-            let reader = StreamReader::try_new(Cursor::new(magic).chain(BufReader::with_capacity(1 << 20, opened.reader)), None);
-            let reader = reader.map_err(error)?;
-            return Ok((reader.schema(), Box::new(reader)));
-        }
-        // The file format is read from its end: what cannot be searched is read whole.
-        if let (Some(path), None) = (path, opened.compression) {
-            let file = std::fs::File::open(&path).map_err(|source| Error::Io { file: path, source })?;
-            let reader = FileReader::try_new_buffered(file, None).map_err(error)?;
-            return Ok((reader.schema(), Box::new(reader)));
-        }
-        let mut all = magic;
-        opened.reader.read_to_end(&mut all).map_err(|e| damaged(&opened, 1, e))?;
-        let reader = FileReader::try_new(Cursor::new(all), None).map_err(error)?;
-        Ok((reader.schema(), Box::new(reader)))
+        (&mut opened.reader).take(MAGIC.len() as u64).read_to_end(&mut magic).map_err(|e| damaged(&opened, 1, e))?;
+        let (schema, frames) = Frames::new(magic, BufReader::with_capacity(1 << 20, opened.reader)).map_err(|e| self.error(e))?;
+        Ok((schema, Box::new(frames)))
     }
 }
 
@@ -89,13 +76,9 @@ impl Columnar for Arrow {
             (_, Some(given)) => given,
             (None, None) => return Ok(false),
             (Some(inputs), None) => {
-                let path = match inputs.upcoming() {
-                    Some(Input::File(path)) => Some(path.clone()),
-                    _ => None,
-                };
                 let Some(opened) = inputs.next()? else { return Ok(false) };
                 self.file.clone_from(&opened.name);
-                self.open(path, opened)?
+                self.open(opened)?
             }
         };
         self.schema = Some(next.0);

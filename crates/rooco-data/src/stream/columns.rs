@@ -1,6 +1,7 @@
 //! Tables: which column is the target, the weight, a number, a category. Shared by CSV, Parquet and Arrow, so that the same
 //! table gives the same rows in every format.
 
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use super::cell::{Reading, is_mark, number_as};
@@ -101,12 +102,7 @@ impl Columns {
             looked,
             max_features: options.max_features.min(u32::MAX as usize),
             sparse: dictionaries.iter().any(Option::is_some),
-            parts: (0..schema.columns.len())
-                .map(|of| {
-                    let parts = schema.columns.iter().enumerate().filter_map(|(k, c)| c.part.map(|p| (k, p)));
-                    parts.filter(|(_, p)| p.of == of).map(|(k, p)| (k, p.part)).collect()
-                })
-                .collect(),
+            parts: parts_of(&schema.columns),
             dictionaries,
             means: schema.missing == Missing::Mean && !fixed,
             unknown: 0,
@@ -140,9 +136,11 @@ impl Columns {
             return Err(bad_header(file, format!("the file has {} columns, but {} are expected", names.len(), own.len())));
         }
         let mut places = vec![None; names.len()];
+        // Of equal names the first counts.
+        let at: HashMap<&str, usize> = names.iter().enumerate().rev().map(|(at, n)| (n.as_str(), at)).collect();
         for (k, column) in columns.iter().enumerate().filter(|(_, c)| c.part.is_none()) {
-            match names.iter().position(|n| *n == column.name) {
-                Some(at) => places[at] = Some(k),
+            match at.get(column.name.as_str()) {
+                Some(&at) => places[at] = Some(k),
                 None if matches!(column.role, Role::Dropped) => {}
                 None if self.optional && matches!(column.role, Role::Target | Role::Weight) => {}
                 None => return Err(bad_header(file, missing_column(&column.name, names.iter().map(String::as_str)))),
@@ -489,6 +487,18 @@ fn missing_column<'a>(wanted: &str, names: impl Iterator<Item = &'a str> + Clone
     }
 }
 
+/// For each column of a date, by its place: the places of its parts.
+fn parts_of(columns: &[Column]) -> Vec<Vec<(usize, DatePart)>> {
+    let mut parts = vec![Vec::new(); columns.len()];
+    for (k, part) in columns.iter().enumerate().filter_map(|(k, c)| c.part.map(|p| (k, p))) {
+        // A damaged model may name a column that is not there.
+        if let Some(of) = parts.get_mut(part.of) {
+            of.push((k, part.part));
+        }
+    }
+    parts
+}
+
 /// The roles of the columns of a new table.
 fn decide(
     file: &Path,
@@ -498,8 +508,9 @@ fn decide(
     probe: impl FnOnce(usize, &mut Probe),
 ) -> Result<Schema> {
     let names = found.iter().map(|f| f.name.as_str());
-    for (k, f) in found.iter().enumerate() {
-        if found[..k].iter().any(|g| g.name == f.name) {
+    let mut seen = HashSet::new();
+    for f in found {
+        if !seen.insert(f.name.as_str()) {
             return Err(bad_header(file, format!("two columns are called `{}`; rename one of them", f.name)));
         }
     }

@@ -1,11 +1,12 @@
 //! Where the bytes come from: files, wildcards, standard input, memory; gzip and zstd are taken off by their first bytes.
 
-use std::fs::File;
 use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::patient::Patient;
+use rooco::disk::File;
 use rooco::{Error, Result};
 
 /// One input.
@@ -35,7 +36,14 @@ impl Input {
             return Ok(vec![Input::File(path)]);
         }
         let paths = glob::glob(pattern).map_err(|e| Error::Option(format!("the pattern `{pattern}` cannot be read: {e}")))?;
-        let files: Vec<Input> = paths.filter_map(|p| p.ok()).filter(|p| p.is_file()).map(Input::File).collect();
+        let mut files = Vec::new();
+        for found in paths {
+            // A folder that cannot be looked into may hide rows.
+            let found = found.map_err(|e| Error::Io { file: e.path().into(), source: e.into() })?;
+            if !found.is_dir() {
+                files.push(Input::File(found));
+            }
+        }
         if files.is_empty() {
             return Err(Error::Io {
                 file: path,
@@ -67,19 +75,30 @@ impl Input {
         }
     }
 
+    /// Errs if it is a file that cannot be read: better now than after hours with the inputs before it.
+    pub fn look(&self) -> Result<()> {
+        let Input::File(path) = self else { return Ok(()) };
+        let io = |source| Error::Io { file: path.clone(), source };
+        let about = std::fs::metadata(path).map_err(io)?;
+        if about.is_dir() {
+            let pattern = path.join("*");
+            let text = format!("is a directory; to read the files in it, give '{}'", pattern.display());
+            return Err(io(std::io::Error::new(std::io::ErrorKind::IsADirectory, text)));
+        }
+        // To open a pipe is to begin to read it.
+        if about.is_file() { File::open(path).map(drop).map_err(io) } else { Ok(()) }
+    }
+
     fn raw(&self) -> Result<Box<dyn Read + Send>> {
+        self.look()?;
+        let io = |source| Error::Io { file: self.name().into(), source };
         Ok(match self {
+            Input::File(path) if path.is_file() => Box::new(File::open(path).map_err(io)?),
             Input::File(path) => {
-                let io = |source| Error::Io { file: path.clone(), source };
-                let file = File::open(path).map_err(io)?;
-                if file.metadata().map_err(io)?.is_dir() {
-                    let pattern = path.join("*");
-                    let text = format!("is a directory; to read the files in it, give '{}'", pattern.display());
-                    return Err(io(std::io::Error::new(std::io::ErrorKind::IsADirectory, text)));
-                }
-                Box::new(file)
+                let path = path.clone();
+                Box::new(Patient::new(move || Ok(Box::new(File::open(&path)?))).map_err(io)?)
             }
-            Input::Stdin => Box::new(std::io::stdin()),
+            Input::Stdin => Box::new(Patient::new(|| Ok(Box::new(std::io::stdin()))).map_err(io)?),
             Input::Bytes { bytes, .. } => Box::new(Cursor::new(bytes.clone())),
         })
     }
@@ -111,6 +130,7 @@ impl Inputs {
         if inputs.iter().filter(|i| matches!(i, Input::Stdin)).count() > 1 {
             return Err(Error::Option("standard input (-) can be read once only".into()));
         }
+        inputs.iter().try_for_each(Input::look)?;
         let total = inputs.iter().map(Input::size).sum();
         Ok(Inputs { inputs: inputs.to_vec(), at: 0, read: Arc::default(), total, opened: None })
     }

@@ -1,5 +1,7 @@
 //! A look at all rows: what [`open`](super::open) would make of the columns, and what is in them.
 
+use std::collections::HashMap;
+
 use super::input::Input;
 use super::look::ColumnLook;
 use super::open::{Labels, ReadOptions, inspected};
@@ -33,8 +35,10 @@ pub fn inspect(inputs: &[Input], options: &ReadOptions) -> Result<Inspected> {
         ));
     }
     let mut columns = Vec::new();
+    let own = schema.columns.iter().enumerate().filter(|(_, c)| c.part.is_none());
+    let at: HashMap<&str, usize> = own.rev().map(|(at, c)| (c.name.as_str(), at)).collect();
     for (name, look) in looks {
-        if let Some(at) = schema.columns.iter().position(|c| c.name == name && c.part.is_none()) {
+        if let Some(&at) = at.get(name.as_str()) {
             columns.push((at, look));
         }
     }

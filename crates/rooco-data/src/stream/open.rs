@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::ahead::Ahead;
+use super::border::Guarded;
 use super::csv::Csv;
 use super::input::{Input, Inputs};
 use super::jsonl::JsonLines;
@@ -242,8 +243,8 @@ fn source(inputs: &[Input], options: &ReadOptions) -> Result<Box<dyn Source>> {
         Format::Csv => Box::new(Csv::new(inputs, None, options)?),
         Format::Tsv => Box::new(Csv::new(inputs, Some(b'\t'), options)?),
         Format::Vw => Box::new(Vw::new(inputs, options)?),
-        Format::Parquet => Box::new(Table::new(super::parquet::Parquet::new(inputs), options)?),
-        Format::Arrow => Box::new(Table::new(super::arrow::Arrow::new(inputs), options)?),
+        Format::Parquet => Box::new(Table::new(Guarded::new(super::parquet::Parquet::new(inputs)), options)?),
+        Format::Arrow => Box::new(Table::new(Guarded::new(super::arrow::Arrow::new(inputs)), options)?),
         Format::JsonLines => Box::new(Table::new(JsonLines::new(inputs)?, options)?),
     })
 }
@@ -255,8 +256,8 @@ fn survey_labels(inputs: &[Input], options: &ReadOptions) -> Result<Probe> {
     match sniff(&mut inputs, options)? {
         Format::Csv => Csv::new(inputs, None, &number)?.survey(),
         Format::Tsv => Csv::new(inputs, Some(b'\t'), &number)?.survey(),
-        Format::Parquet => Table::new(super::parquet::Parquet::new(inputs), &number)?.survey(),
-        Format::Arrow => Table::new(super::arrow::Arrow::new(inputs), &number)?.survey(),
+        Format::Parquet => Table::new(Guarded::new(super::parquet::Parquet::new(inputs)), &number)?.survey(),
+        Format::Arrow => Table::new(Guarded::new(super::arrow::Arrow::new(inputs)), &number)?.survey(),
         Format::JsonLines => Table::new(JsonLines::new(inputs)?, &number)?.survey(),
         // Their labels are numbers.
         Format::Libsvm => numbers_of(Libsvm::new(inputs, &number)?),
@@ -272,8 +273,8 @@ pub(crate) fn inspected(inputs: &[Input], options: &ReadOptions) -> Result<(Sche
     let looks = match sniff(&mut inputs, &options)? {
         Format::Csv => Csv::new(inputs, None, &options)?.inspect()?,
         Format::Tsv => Csv::new(inputs, Some(b'\t'), &options)?.inspect()?,
-        Format::Parquet => Table::new(super::parquet::Parquet::new(inputs), &options)?.inspect()?,
-        Format::Arrow => Table::new(super::arrow::Arrow::new(inputs), &options)?.inspect()?,
+        Format::Parquet => Table::new(Guarded::new(super::parquet::Parquet::new(inputs)), &options)?.inspect()?,
+        Format::Arrow => Table::new(Guarded::new(super::arrow::Arrow::new(inputs)), &options)?.inspect()?,
         Format::JsonLines => Table::new(JsonLines::new(inputs)?, &options)?.inspect()?,
         Format::Libsvm | Format::Vw => (Vec::new(), 0),
     };

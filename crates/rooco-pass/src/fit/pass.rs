@@ -187,7 +187,12 @@ impl Pass {
             Decided::HereByFirst if wants_state && self.plan.recipe.rows_to_start() > 1 => first,
             Decided::HereByFirst => Rows::default(),
         };
-        while let Some(z) = stream.next()? {
+        loop {
+            let z = match stream.next() {
+                Ok(Some(z)) => z,
+                Ok(None) => break,
+                Err(e) => return self.broken_off(stream, watch, e),
+            };
             if skip.over(z)? {
                 continue;
             }
@@ -339,10 +344,23 @@ impl Pass {
             self.since = (self.paid.value(), self.weight.value());
         }
         if control != Control::Go || self.every.is_some_and(|n| self.rows.is_multiple_of(n)) {
-            watch.save(&self.checkpoint(stream.schema())?)?;
-            self.plan.learner.checkpointed()?;
+            self.save_to(watch, stream.schema())?;
         }
         if control == Control::Stop { self.finish(stream.schema(), true).map(Some) } else { Ok(None) }
+    }
+
+    /// No more rows can be had. If that is because the watcher wants to stop, what was learned is saved.
+    fn broken_off(mut self, stream: &mut dyn Stream, watch: &mut dyn Watch, e: Error) -> Result<Fitted> {
+        if watch.beat(&self.progress(stream.position())) != Control::Stop {
+            return Err(e);
+        }
+        self.save_to(watch, stream.schema())?;
+        self.finish(stream.schema(), true)
+    }
+
+    fn save_to(&mut self, watch: &mut dyn Watch, schema: &Schema) -> Result<()> {
+        watch.save(&self.checkpoint(schema)?)?;
+        self.plan.learner.checkpointed()
     }
 
     /// The next multiple of 1024, or of the rows between two checkpoints, whichever comes first.

@@ -4,12 +4,10 @@
 //! `kind` (`model` or `checkpoint`), `checksum` and `about`. One entry, because safetensors keeps metadata in a hash map: two
 //! would come in random order, and files of equal runs must be equal.
 //!
-//! A file is written beside its place and renamed, so that a failure leaves what was there before.
+//! A file goes through [`disk`]: a failure leaves what was there before.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
@@ -18,7 +16,7 @@ use super::{About, Model};
 use rooco::Rule;
 use rooco::optimum::Expansion;
 use rooco::state::{State, Values};
-use rooco::{Error, Result};
+use rooco::{Error, Result, disk};
 
 /// The version of the layout that this library writes.
 const FORMAT: u32 = 1;
@@ -33,7 +31,7 @@ struct Head {
 
 /// Writes a model.
 pub fn save_model(path: &Path, model: &Model) -> Result<()> {
-    write_atomically(path, &model_bytes(model)?)
+    disk::write(path, &model_bytes(model)?)
 }
 
 /// A model as the bytes of its file.
@@ -52,7 +50,7 @@ pub fn model_bytes(model: &Model) -> Result<Vec<u8>> {
 pub fn save_model_with_state<A: Serialize>(path: &Path, model: &Model, about: &A, state: &State) -> Result<usize> {
     let alone = model_bytes(model)?.len();
     let bytes = model_with_state_bytes(model, about, state)?;
-    write_atomically(path, &bytes)?;
+    disk::write(path, &bytes)?;
     Ok(bytes.len() - alone)
 }
 
@@ -101,7 +99,7 @@ pub fn model_from_bytes(path: &Path, bytes: &[u8]) -> Result<Model> {
 
 /// Writes a learner's state with a description.
 pub fn save_checkpoint<A: Serialize>(path: &Path, about: &A, state: &State) -> Result<()> {
-    write_atomically(path, &checkpoint_bytes(about, state)?)
+    disk::write(path, &checkpoint_bytes(about, state)?)
 }
 
 /// A learner's state with a description, as the bytes of its file.
@@ -120,7 +118,7 @@ pub fn load_checkpoint<A: for<'a> Deserialize<'a>>(path: &Path) -> Result<(A, St
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
-    fs::read(path).map_err(|source| Error::Io { file: path.into(), source })
+    disk::read(path).map_err(|source| Error::Io { file: path.into(), source })
 }
 
 fn bad(path: &Path, what: String) -> Error {
@@ -219,23 +217,4 @@ fn checksum(about: &serde_json::Value, state: &State) -> u32 {
         }
     }
     crc.finalize()
-}
-
-/// Writes a file beside its place, syncs it and renames it: whoever reads sees the old file or the new one, never half of it.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
-    let io = |source| Error::Io { file: path.into(), source };
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(format!(".{}.tmp", std::process::id()));
-    let temporary = PathBuf::from(temporary);
-    let written = (|| {
-        let mut file = fs::File::create(&temporary)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    })();
-    if written.is_err() {
-        // The error of the write is what the user needs; a leftover is removed if that is possible.
-        let _ = fs::remove_file(&temporary);
-    }
-    written.map_err(io)
 }

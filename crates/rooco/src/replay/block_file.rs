@@ -5,10 +5,11 @@
 //! a row is then lent from where it was read to. The files are in the byte order of the machine. Their length and a checksum
 //! are kept in memory, so that a file that was cut, changed or lost is noticed.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use crate::disk::{self, File};
 use crate::error::{Error, Result};
 
 /// Fletcher's sums over 64-bit words: two additions a word, and no single changed, lost or exchanged word goes unseen.
@@ -99,7 +100,7 @@ impl BlockFile {
         } else {
             options.append(true);
         }
-        let mut file = options.open(&self.path).map_err(|e| failed(&self.path, "opening it to write waiting rows", &e))?;
+        let mut file = File::with(&options, &self.path).map_err(|e| failed(&self.path, "opening it to write waiting rows", &e))?;
         let (mut written, mut sum) = (self.written, self.sum);
         for words in self.pending() {
             file.write_all(bytemuck::cast_slice(words)).map_err(|e| failed(&self.path, "writing waiting rows", &e))?;
@@ -115,7 +116,7 @@ impl BlockFile {
     pub fn sync(&mut self) -> Result<()> {
         self.flush()?;
         if self.unsynced {
-            let synced = OpenOptions::new().append(true).open(&self.path).and_then(|file| file.sync_data());
+            let synced = File::with(OpenOptions::new().append(true), &self.path).and_then(|file| file.sync_data());
             synced.map_err(|e| failed(&self.path, "bringing waiting rows to the disk", &e))?;
             self.unsynced = false;
         }
@@ -125,7 +126,7 @@ impl BlockFile {
     /// Back to what a checkpoint recorded: later appends are cut off.
     pub fn restore(path: PathBuf, written: u64, sum: Sum, pending: Vec<f64>) -> Result<Self> {
         if written > 0 {
-            let file = OpenOptions::new().write(true).open(&path);
+            let file = File::with(OpenOptions::new().write(true), &path);
             let file = file.map_err(|e| failed(&path, "opening the rows of the checkpoint", &e))?;
             let found = file.metadata().map_err(|e| failed(&path, "asking for its length", &e))?.len();
             let needed = written.saturating_mul(8);
@@ -173,7 +174,7 @@ impl BlockFile {
 
     /// Deletes the file, if there is one.
     pub fn remove(path: &Path) -> Result<()> {
-        match std::fs::remove_file(path) {
+        match disk::remove(path) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => Err(failed(path, "deleting it", &e)),
             _ => Ok(()),
         }

@@ -30,7 +30,7 @@ pub use draws::{Draws, Replays, Rule};
 pub use keep::Keep;
 pub use plan::Plan;
 pub use store_all::AllRows;
-pub use store_disk::{DiskStore, Leftovers};
+pub use store_disk::{DiskStore, LOCK, Leftovers};
 pub use store_held::{HeldRows, HeldStore};
 pub use store_memory::MemoryStore;
 

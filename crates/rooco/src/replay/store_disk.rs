@@ -1,12 +1,13 @@
 //! Past rows on disk: memory does not grow with T.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
 use super::Store;
 use super::block_file::failed;
 use super::draws::Replays;
 use super::time_forward::{Leaf, Limits, Place, Queue, remove_files};
+use crate::disk::{self, File};
 use crate::error::{Error, Result};
 use crate::kernel::prefetch;
 use crate::row::Row;
@@ -19,7 +20,8 @@ const AHEAD: usize = 16;
 const LEAST_MEMORY: usize = 64 << 10;
 /// Rounds are written with 40 bits in a pair.
 const ROUND_BITS: u32 = 40;
-const LOCK: &str = "lock.rooco";
+/// The file of a directory of waiting rows that a run has locked as long as it lives.
+pub const LOCK: &str = "lock.rooco";
 
 /// Past rows in files, by the block of rounds that will replay them.
 ///
@@ -31,8 +33,8 @@ const LOCK: &str = "lock.rooco";
 /// (T for the mixture), at most half of them are on disk at a time. *Iterates*: the same bits as with every other store.
 ///
 /// The directory belongs to the store while it lives: it is created if it is not there, locked against a second run, and
-/// removed at the end of the pass, or earlier if the store is dropped before any checkpoint. Files of others in it are left
-/// alone. A run that was killed can be resumed from its last checkpoint with the same directory.
+/// removed with the store unless a checkpoint was made. Then [`Leftovers`] removes it, once what was learned is saved: until then the checkpoint needs it.
+/// Files of others in it are left alone. A run that was killed can be resumed from its last checkpoint with the same directory.
 pub struct DiskStore {
     replays: Replays,
     directory: PathBuf,
@@ -43,6 +45,8 @@ pub struct DiskStore {
     lock: Option<File>,
     /// No saved state needs the files.
     removable: bool,
+    /// A saved state needs the files until whoever saved it says otherwise ([`Leftovers::clear`]): the pass may be over, and its model not yet saved.
+    saved: bool,
     failed: bool,
 }
 
@@ -66,8 +70,8 @@ impl DiskStore {
         let lock_path = directory.join(LOCK);
         let used_before = lock_path.exists();
         let owns_directory = used_before || !directory.exists();
-        std::fs::create_dir_all(&directory).map_err(|e| failed(&directory, "creating the directory for waiting rows", &e))?;
-        let lock = OpenOptions::new().write(true).create(true).truncate(false).open(&lock_path);
+        disk::create_private_dir_all(&directory).map_err(|e| failed(&directory, "creating the directory for waiting rows", &e))?;
+        let lock = File::with(OpenOptions::new().write(true).create(true).truncate(false), &lock_path);
         let lock = lock.map_err(|e| failed(&lock_path, "creating a file in the directory for waiting rows", &e))?;
         match lock.try_lock() {
             Ok(()) => {}
@@ -87,6 +91,7 @@ impl DiskStore {
             owns_directory,
             lock: Some(lock),
             removable: !used_before,
+            saved: false,
             failed: false,
         })
     }
@@ -154,7 +159,7 @@ impl DiskStore {
         for &later in pairs.leaf.rounds(place) {
             rows.push(later, head(z), |to| codec::encode(z, to))?;
         }
-        if t == self.replays.horizon() {
+        if t == self.replays.horizon() && !self.saved {
             self.removable = true;
         }
         Ok(())
@@ -203,7 +208,7 @@ impl Store for DiskStore {
         self.queues = None;
         if t > 0 {
             // Also if going on fails: then the files are all that the user has.
-            self.removable = t == self.replays.horizon();
+            (self.removable, self.saved) = (false, true);
             let limits = self.rows_limits(u64::MAX);
             let rows = Queue::load(limits, Waiting::default(), &state.part("queue."))?;
             self.queues = Some(Queues { pairs: self.pairs(t)?, rows });
@@ -217,7 +222,7 @@ impl Store for DiskStore {
     }
 
     fn checkpointed(&mut self) -> Result<()> {
-        self.removable = false;
+        (self.removable, self.saved) = (false, true);
         self.queues.as_mut().map_or(Ok(()), |queues| queues.rows.checkpointed())
     }
 }

@@ -1,0 +1,325 @@
+//! Outputs: nothing that was there is lost, nothing that was asked for is silently not there.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Stdio};
+
+use super::common::*;
+use tempfile::tempdir;
+
+const DISK: [&str; 16] = [
+    "--algorithm",
+    "reservoir-sgd",
+    "--domain",
+    "ball:4",
+    "--lambda",
+    "0.5",
+    "--beta",
+    "20",
+    "--horizon",
+    "3000",
+    "--reservoir",
+    "disk",
+    "--memory",
+    "64KiB",
+    "--seed",
+    "3",
+];
+
+/// Names in a folder, without those given.
+fn left(d: &Path, known: &[&str]) -> Vec<String> {
+    let names = std::fs::read_dir(d).unwrap().map(|f| f.unwrap().file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|n| !known.contains(&n.as_str())).collect();
+    names.sort();
+    names
+}
+
+fn start(d: &Path, args: &[&str], first: &str) -> (Child, ChildStdin) {
+    let mut command = rooco();
+    command.args(args).current_dir(d).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(first.as_bytes()).unwrap();
+    pipe.flush().unwrap();
+    (child, pipe)
+}
+
+/// The waiting rows of a checkpoint stay until the model is saved, and nobody starts over them by mistake.
+#[test]
+fn waiting_rows_outlive_a_model_that_cannot_be_saved() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    write(d, "r.svm", &libsvm(3000, 11));
+    ok(d, &[&["fit", "r.svm", "-m", "whole", "--predictions", "whole.p"][..], &DISK].concat());
+    let fit = [&["fit", "r.svm", "-m", "m", "--predictions", "p", "--checkpoint", "c", "--every", "700"][..], &DISK].concat();
+    // The last rename fails: that of the model. It is found by walking back from the end of a run.
+    let mut failed = None;
+    for n in (1..600).rev() {
+        let _ = std::fs::remove_dir_all(d.join("c.reservoir"));
+        for file in ["m", "p", "c", "c.predictions"] {
+            let _ = std::fs::remove_file(d.join(file));
+        }
+        let out = rooco().args(&fit).current_dir(d).env(rooco::disk::FAULT, n.to_string()).output().unwrap();
+        let text = String::from_utf8_lossy(&out.stderr).into_owned();
+        if text.contains("fault injected: Rename") {
+            failed = Some((out.status.code(), text));
+            break;
+        }
+    }
+    let (code, text) = failed.expect("a rename near the end of the run");
+    // The predictions are the last to be put in their place, and the model the last before them.
+    assert_eq!(code, Some(2), "{text}");
+    assert!(d.join("c.reservoir").exists() && d.join("c").exists(), "{text}");
+    let message = error(d, &fit);
+    assert!(message.contains("has not ended") && message.contains("--resume c"), "{message}");
+    ok(d, &[&["fit", "r.svm", "-m", "m", "--predictions", "p", "--resume", "c"][..], &DISK].concat());
+    for (a, b) in [("whole", "m"), ("whole.p", "p")] {
+        assert!(std::fs::read(d.join(a)).unwrap() == std::fs::read(d.join(b)).unwrap(), "{b}");
+    }
+    assert_eq!(left(d, &["r.svm", "whole", "whole.p", "m", "p", "c"]), [""; 0]);
+}
+
+/// Predictions of a resumed run have a line for every row; without those before the checkpoint the run is refused.
+#[test]
+fn predictions_of_a_resumed_run_are_whole() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    write(d, "r.svm", &libsvm(3000, 11));
+    ok(d, &["fit", "r.svm", "-m", "whole", "--predictions", "whole.p"]);
+    ok(d, &["fit", "r.svm", "--checkpoint", "c", "--every", "1000"]);
+    let message = error(d, &["fit", "r.svm", "-m", "m", "--predictions", "p", "--resume", "c"]);
+    assert!(message.contains("c.predictions") && message.contains("3000 rows before"), "{message}");
+    let text = libsvm(3000, 11);
+    let half: String = text.lines().take(1500).map(|l| format!("{l}\n")).collect();
+    let fit = ["fit", "-", "-m", "m", "--predictions", "p", "--checkpoint", "k", "--every", "700"];
+    let (mut child, pipe) = start(d, &fit, &half);
+    wait_until("a checkpoint", || d.join("k").exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(pipe);
+    assert!(!d.join("p").exists() && d.join("k.predictions").exists());
+    ok_with_input(d, &["fit", "-", "-m", "m", "--predictions", "p", "--resume", "k"], text.as_bytes());
+    for (a, b) in [("whole", "m"), ("whole.p", "p")] {
+        assert!(std::fs::read(d.join(a)).unwrap() == std::fs::read(d.join(b)).unwrap(), "{b}");
+    }
+    assert!(!d.join("k.predictions").exists());
+}
+
+/// What is read is never written over, two outputs never go to one place, and all of it is said before the pass.
+#[test]
+fn outputs_are_looked_at_before_the_pass() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    let text = table(60, false, 1);
+    write(d, "own.csv", &text);
+    write(d, "test.csv", &text);
+    std::fs::create_dir(d.join("folder")).unwrap();
+    let fit = ["fit", "own.csv", "--target", "y"];
+    for (extra, part) in [
+        (&["--model", "own.csv"][..], "own.csv: this is own.csv, which is read"),
+        (&["--model", "./folder/../own.csv"], "which is read"),
+        (&["--predictions", "own.csv"], "which is read"),
+        (&["--report", "test.csv", "--test", "test.csv"], "which is read"),
+        (&["--model", "m", "--predictions", "m"], "--model goes there, too"),
+        (&["--model", "folder"], "is a directory"),
+        (&["--model", "nowhere/m"], "there is no folder"),
+        (&["--test", "nowhere.csv"], "nowhere.csv"),
+        (&["nowhere.csv"], "nowhere.csv"),
+    ] {
+        let message = error(d, &[&fit[..], extra].concat());
+        assert!(message.contains(part), "{extra:?}: {message}");
+    }
+    assert_eq!(std::fs::read_to_string(d.join("own.csv")).unwrap(), text);
+    assert_eq!(left(d, &["own.csv", "test.csv", "folder"]), [""; 0]);
+}
+
+/// A user's file with the name that a draft once had, links and permissions all stay; devices and pipes are written to.
+#[cfg(target_os = "linux")]
+#[test]
+fn links_devices_and_permissions_stay() {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    write(d, "r.svm", &libsvm(100, 1));
+    write(d, "p.tmp", "mine");
+    write(d, "real", "old");
+    std::fs::set_permissions(d.join("real"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    symlink("real", d.join("link")).unwrap();
+    ok(d, &["fit", "r.svm", "--model", "link", "--predictions", "p"]);
+    assert!(std::fs::symlink_metadata(d.join("link")).unwrap().is_symlink());
+    assert_eq!(std::fs::metadata(d.join("real")).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(std::fs::read_to_string(d.join("p.tmp")).unwrap(), "mine");
+    ok(d, &["show", "link"]);
+    // A device under a name of its own, for /dev/null itself is too dear to try.
+    symlink("/dev/null", d.join("null")).unwrap();
+    ok(d, &["fit", "r.svm", "--model", "null", "--predictions", "null"]);
+    assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    assert!(std::process::Command::new("mkfifo").arg(d.join("pipe")).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = d.join("pipe");
+        move || std::fs::read(pipe).unwrap()
+    });
+    ok(d, &["fit", "r.svm", "--model", "pipe"]);
+    assert_eq!(reader.join().unwrap(), std::fs::read(d.join("real")).unwrap());
+    assert!(std::fs::metadata(d.join("pipe")).unwrap().file_type().is_fifo());
+    // A full device is an error, and so is a pipe whose reader goes away: only standard output may be left early.
+    let message = error(d, &["fit", "r.svm", "--model", "/dev/full"]);
+    assert!(message.contains("/dev/full"), "{message}");
+}
+
+/// Two runs with one output: each is whole, the last one wins.
+#[test]
+fn two_runs_on_one_path_give_one_of_both() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    for (name, seed) in [("a", 1), ("b", 2)] {
+        write(d, &format!("{name}.svm"), &libsvm(2000, seed));
+        ok(d, &["fit", &format!("{name}.svm"), "-m", &format!("m.{name}"), "--predictions", &format!("p.{name}")]);
+    }
+    for _ in 0..3 {
+        let run = |name: &str| {
+            let file = format!("{name}.svm");
+            rooco()
+                .args(["fit", &file, "-m", "m", "--predictions", "p", "-q"])
+                .current_dir(d)
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap()
+        };
+        let mut both = [run("a"), run("b")];
+        assert!(both.iter_mut().all(|c| c.wait().unwrap().success()));
+        for kind in ["m", "p"] {
+            let now = std::fs::read(d.join(kind)).unwrap();
+            assert!(["a", "b"].iter().any(|n| std::fs::read(d.join(format!("{kind}.{n}"))).unwrap() == now), "{kind}");
+        }
+    }
+}
+
+/// SIGTERM and SIGHUP are a Ctrl-C, and a quiet pipe is no reason not to listen.
+#[cfg(target_os = "linux")]
+#[test]
+fn every_signal_saves_a_checkpoint_also_on_a_quiet_pipe() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    let text = libsvm(3000, 12);
+    let half: String = text.lines().take(1777).map(|l| format!("{l}\n")).collect();
+    ok_with_input(d, &["fit", "-", "-m", "whole", "--predictions", "whole.p"], text.as_bytes());
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let _ = std::fs::remove_file(d.join("c"));
+        let (child, pipe) = start(d, &["fit", "-", "-m", "m", "--predictions", "p", "--checkpoint", "c"], &half);
+        // It has learned from all that came, and waits.
+        wait_until_idle("all rows read", &child, || true);
+        assert!(std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let out = child.wait_with_output().unwrap();
+        let message = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(130), "{signal}: {message}");
+        assert!(message.contains("interrupted after") && message.contains("--resume c"), "{signal}: {message}");
+        drop(pipe);
+        ok_with_input(d, &["fit", "-", "-m", "m", "--predictions", "p", "--resume", "c"], text.as_bytes());
+        for (a, b) in [("whole", "m"), ("whole.p", "p")] {
+            assert!(std::fs::read(d.join(a)).unwrap() == std::fs::read(d.join(b)).unwrap(), "{signal}: {b}");
+        }
+    }
+    // Before the first row there is nothing to save.
+    let (child, pipe) = start(d, &["fit", "-", "-m", "n", "--checkpoint", "c2"], "");
+    wait_until_idle("it waits", &child, || true);
+    assert!(std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    let out = child.wait_with_output().unwrap();
+    assert_eq!(out.status.code(), Some(130), "{}", String::from_utf8_lossy(&out.stderr));
+    drop(pipe);
+    assert!(!d.join("n").exists() && !d.join("c2").exists());
+}
+
+/// A standard output that nobody has is an error, not a loss.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_standard_output_is_an_error() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    write(d, "r.svm", &libsvm(100, 1));
+    ok(d, &["fit", "r.svm", "-m", "m"]);
+    let run = |how: &str| {
+        let command = format!("{} predict m r.svm {how}", env!("CARGO_BIN_EXE_rooco"));
+        std::process::Command::new("sh").args(["-c", &command]).current_dir(d).output().unwrap()
+    };
+    let out = run(">&-");
+    assert_eq!(out.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("standard output is closed"));
+    assert!(run(">/dev/null").status.success());
+    assert_eq!(run(">/dev/full").status.code(), Some(2));
+}
+
+/// A folder that a pattern cannot look into is an error: its rows would be missing. (Root may look into all, so it is tried with a folder that is a file.)
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pattern_that_cannot_be_followed_is_an_error() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    for part in ["a", "b"] {
+        std::fs::create_dir(d.join(part)).unwrap();
+        write(&d.join(part), "r.svm", &libsvm(50, 1));
+    }
+    std::fs::set_permissions(d.join("b"), std::fs::Permissions::from_mode(0o000)).unwrap();
+    let as_root = std::fs::read_dir(d.join("b")).is_ok();
+    if !as_root {
+        let message = error(d, &["fit", "*/*.svm"]);
+        assert!(message.contains("b"), "{message}");
+    }
+    std::fs::set_permissions(d.join("b"), std::fs::Permissions::from_mode(0o700)).unwrap();
+    assert!(ok(d, &["fit", "*/*.svm"]).contains("100"));
+    // A link to nowhere fits the pattern, and its rows are missing, too.
+    std::os::unix::fs::symlink("gone", d.join("a").join("z.svm")).unwrap();
+    let message = error(d, &["fit", "a/*.svm"]);
+    assert!(message.contains("z.svm"), "{message}");
+}
+
+/// What killed runs leave is removed by the next one: drafts, directories of rows, of a shuffle. Temporary directories are private.
+#[cfg(target_os = "linux")]
+#[test]
+fn left_overs_of_killed_runs_are_removed() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    let text = libsvm(3000, 12);
+    let half: String = text.lines().take(1700).map(|l| format!("{l}\n")).collect();
+    let (mut child, pipe) = start(d, &[&["fit", "-", "-m", "m", "--predictions", "p"][..], &DISK].concat(), &half);
+    wait_until_idle("rows on disk", &child, || left(d, &[]).len() == 2);
+    let names = left(d, &[]);
+    assert!(names[0].starts_with(".p.rooco-") && names[1].starts_with(".reservoir-rooco-"), "{names:?}");
+    assert_eq!(std::fs::metadata(d.join(&names[1])).unwrap().permissions().mode() & 0o777, 0o700);
+    // Another run leaves alone what belongs to one that lives.
+    write(d, "r.svm", &text);
+    ok(d, &[&["fit", "r.svm", "-m", "m", "--predictions", "p"][..], &DISK].concat());
+    assert_eq!(left(d, &["r.svm", "m", "p"]), names);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(pipe);
+    ok(d, &[&["fit", "r.svm", "-m", "m", "--predictions", "p"][..], &DISK].concat());
+    assert_eq!(left(d, &["r.svm", "m", "p"]), [""; 0]);
+}
+
+/// Escapes of a terminal in names are data, and data do not move the cursor.
+#[test]
+fn terminal_escapes_do_not_reach_the_screen() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    let text: String =
+        (0..60).map(|i| format!("{},{},{}\n", i % 2, i % 5, ["\u{1b}[31mred", "\u{7}bell", "\u{9b}31m"][i % 3])).collect();
+    write(d, "e.csv", &format!("y,\u{1b}]0;title\u{7}a,b\n{text}"));
+    for args in [
+        &["fit", "e.csv", "--target", "y", "-m", "m"][..],
+        &["fit", "e.csv", "--target", "nope"],
+        &["fit", "e.csv", "--target", "b"],
+        &["show", "m"],
+        &["inspect", "e.csv"],
+        &["fit", "\u{1b}[31m.csv"],
+    ] {
+        let out = run(d, args);
+        for bytes in [out.stdout, out.stderr] {
+            let text = String::from_utf8(bytes).unwrap();
+            let bad = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t'));
+            assert!(bad.is_none(), "{args:?}: {bad:?} in {text}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The messages of Arrow IPC, file and stream format alike: a file is a stream between two magic words, with a table of contents at its end.
+//!
+//! Every length is checked before anything is made that long: bytes are read as far as the file goes, and the reader of the messages gets whole ones.
+
+use std::io::Read;
+
+use arrow_array::RecordBatch;
+use arrow_buffer::Buffer;
+use arrow_ipc::reader::StreamDecoder;
+use arrow_ipc::{MessageHeader, root_as_footer, root_as_message};
+use arrow_schema::{ArrowError, SchemaRef};
+
+pub(super) const MAGIC: &[u8] = b"ARROW1";
+const CONTINUES: [u8; 4] = [0xff; 4];
+/// A block of zstd holds 128 KiB in at least four bytes; nothing is compressed better.
+const BEST_RATIO: i64 = 32_768;
+const MOST: i64 = 1 << 32;
+
+/// Record batches from bytes.
+pub(super) struct Frames<R> {
+    reader: R,
+    decoder: StreamDecoder,
+    /// In the file format, whose end says how many batches there are.
+    is_file: bool,
+    batches: usize,
+    over: bool,
+}
+
+fn wrong(what: &str) -> ArrowError {
+    ArrowError::IpcError(what.into())
+}
+
+impl<R: Read> Frames<R> {
+    /// Reads as far as the schema. `start` are the bytes that were read already: the magic word, or others.
+    pub fn new(start: Vec<u8>, reader: R) -> Result<(SchemaRef, Frames<std::io::Chain<std::io::Cursor<Vec<u8>>, R>>), ArrowError> {
+        let is_file = start == MAGIC;
+        let mut reader = std::io::Cursor::new(if is_file { Vec::new() } else { start }).chain(reader);
+        if is_file {
+            // The magic word is filled up to eight bytes.
+            reader.read_exact(&mut [0; 2])?;
+        }
+        let mut frames = Frames { reader, decoder: StreamDecoder::new(), is_file, batches: 0, over: false };
+        while frames.decoder.schema().is_none() {
+            let Some(mut message) = frames.message()? else { return Err(wrong("there is no schema")) };
+            if frames.decoder.decode(&mut message)?.is_some() {
+                return Err(wrong("a batch comes before the schema"));
+            }
+        }
+        let schema = frames.decoder.schema().ok_or_else(|| wrong("there is no schema"))?;
+        Ok((schema, frames))
+    }
+
+    /// So many bytes, made as they come: a wrong length costs nothing.
+    fn take(&mut self, n: usize, to: &mut Vec<u8>) -> Result<(), ArrowError> {
+        let had = to.len();
+        (&mut self.reader).take(n as u64).read_to_end(to)?;
+        if to.len() - had < n { Err(wrong("it ends in the middle of a message")) } else { Ok(()) }
+    }
+
+    /// The next message, whole and with sound lengths; nothing at the end.
+    fn message(&mut self) -> Result<Option<Buffer>, ArrowError> {
+        let mut bytes = Vec::new();
+        (&mut self.reader).take(4).read_to_end(&mut bytes)?;
+        if bytes.is_empty() && !self.is_file {
+            return Ok(None);
+        }
+        if bytes == CONTINUES {
+            self.take(4, &mut bytes)?;
+        }
+        let head = bytes.len();
+        let Some(&length) = bytes.last_chunk::<4>() else { return Err(wrong("it ends early")) };
+        let length = usize::try_from(i32::from_le_bytes(length)).map_err(|_| wrong("a message has a negative length"))?;
+        if length == 0 {
+            return self.end().map(|()| None);
+        }
+        self.take(length, &mut bytes)?;
+        let message = root_as_message(&bytes[head..]).map_err(|e| wrong(&format!("a message is damaged: {e}")))?;
+        let body = usize::try_from(message.bodyLength()).map_err(|_| wrong("a message has a body of negative length"))?;
+        let batch = match message.header_type() {
+            MessageHeader::RecordBatch => message.header_as_record_batch(),
+            MessageHeader::DictionaryBatch => message.header_as_dictionary_batch().and_then(|d| d.data()),
+            _ => None,
+        };
+        let compressed: Vec<(i64, i64)> = match batch.filter(|b| b.compression().is_some()).and_then(|b| b.buffers()) {
+            Some(buffers) => buffers.iter().map(|b| (b.offset(), b.length())).collect(),
+            None => Vec::new(),
+        };
+        self.take(body, &mut bytes)?;
+        let body = &bytes[head + length..];
+        for (offset, length) in compressed.into_iter().filter(|(_, length)| *length != 0) {
+            let sound = usize::try_from(offset).ok().and_then(|from| body.get(from..)?.first_chunk::<8>()).is_some_and(|n| {
+                let n = i64::from_le_bytes(*n);
+                n >= -1 && n <= MOST.min(length.max(0).saturating_mul(BEST_RATIO))
+            });
+            if !sound {
+                return Err(wrong("a compressed buffer says that it is longer than it can be"));
+            }
+        }
+        Ok(Some(Buffer::from_vec(bytes)))
+    }
+
+    /// The end of a file says what it holds, so a part that is missing is noticed.
+    fn end(&mut self) -> Result<(), ArrowError> {
+        if !self.is_file {
+            return Ok(());
+        }
+        let mut rest = Vec::new();
+        self.reader.read_to_end(&mut rest)?;
+        let footer = rest.strip_suffix(MAGIC).and_then(|r| r.split_last_chunk::<4>());
+        let footer = footer.and_then(|(r, n)| r.get(r.len().checked_sub(usize::try_from(i32::from_le_bytes(*n)).ok()?)?..));
+        let footer = footer.ok_or_else(|| wrong("it ends early"))?;
+        let footer = root_as_footer(footer).map_err(|e| wrong(&format!("its end is damaged: {e}")))?;
+        let batches = footer.recordBatches().map_or(0, |b| b.len());
+        match batches == self.batches {
+            true => Ok(()),
+            false => Err(wrong(&format!("{} batches were read, and its end says that there are {batches}", self.batches))),
+        }
+    }
+}
+
+impl<R: Read> Iterator for Frames<R> {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.over {
+            let decoded = match self.message() {
+                Ok(Some(mut message)) => self.decoder.decode(&mut message),
+                Ok(None) => {
+                    self.over = true;
+                    return None;
+                }
+                Err(e) => Err(e),
+            };
+            match decoded {
+                Ok(None) => {}
+                Ok(Some(batch)) => {
+                    self.batches += 1;
+                    return Some(Ok(batch));
+                }
+                Err(e) => {
+                    self.over = true;
+                    return Some(Err(e));
+                }
+            }
+        }
+        None
+    }
+}
