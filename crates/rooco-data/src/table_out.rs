@@ -107,12 +107,7 @@ impl TableWriter {
         Ok(TableWriter { columns, sink: Sink::Parquet(Box::new(writer), Vec::new()), place: path.into() })
     }
 
-    fn text(
-        format: OutFormat,
-        mut out: BufWriter<Draft>,
-        columns: Vec<OutColumn>,
-        place: PathBuf,
-    ) -> std::io::Result<Self> {
+    fn text(format: OutFormat, mut out: BufWriter<Draft>, columns: Vec<OutColumn>, place: PathBuf) -> std::io::Result<Self> {
         if let Some(mark) = separator(format) {
             for (k, column) in columns.iter().enumerate() {
                 if k > 0 {

@@ -67,10 +67,13 @@ impl Source {
     }
 }
 
+/// Rows of the largest problem.
+const MOST_ROWS: u64 = 1_000_000_000;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    name: String,
+    name: Spanned<String>,
     #[serde(default)]
     about: String,
     #[serde(default = "one")]
@@ -142,6 +145,15 @@ impl Experiment {
             at(offset, key.map_or(what.clone(), |key| format!("`{key}`: {what}")))
         })?;
         let t = file.t.get_ref();
+        let name = file.name.get_ref();
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ');
+        if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+            let what = "`name` must be made of letters, digits, `-`, `_`, `.` and spaces: a folder is called after it";
+            return Err(at(file.name.span().start, what.into()));
+        }
+        if t.iter().any(|&t| t > MOST_ROWS) {
+            return Err(at(file.t.span().start, format!("`t` is at most {MOST_ROWS}: the rows of a problem are kept in memory")));
+        }
         if t.is_empty() || t.contains(&0) || (1..t.len()).any(|k| t[..k].contains(&t[k])) {
             return Err(at(file.t.span().start, "`t` must be a list of different positive numbers of rows".into()));
         }
@@ -182,7 +194,15 @@ impl Experiment {
         }
         let horizons = t.iter().copied().zip(orders).collect();
         let instances = *file.instances.get_ref();
-        Ok(Experiment { name: file.name, about: file.about, seed: file.seed, horizons, instances, problems, methods })
+        Ok(Experiment {
+            name: file.name.into_inner(),
+            about: file.about,
+            seed: file.seed,
+            horizons,
+            instances,
+            problems,
+            methods,
+        })
     }
 }
 
@@ -244,6 +264,9 @@ mod tests {
             ("orders = 2", "orders = 2\ninstances = 0", 4, "`instances`"),
             ("orders = 2", "orders = 2\nseed = -1", 4, "`seed`: "),
             ("name = \"x\"", "name = 7", 1, "`name`: "),
+            ("name = \"x\"", "name = \"/../../x\"", 1, "`name`"),
+            ("name = \"x\"", "name = \"..\"", 1, "`name`"),
+            ("t = [100]", "t = [1000000000000000000]", 2, "at most"),
             ("[\"ogd\"]", "[\"ogd\",\n \"ogd\"]", 6, "twice"),
             ("[\"p1\"]", "[\"p1\", \"p1 kappa=10\"]", 4, "twice"),
             ("[\"p1\"]", "[\"p1\",\n \"p7\"]", 5, "p7"),

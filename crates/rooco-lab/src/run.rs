@@ -1,13 +1,14 @@
 //! An experiment, run: on all cores, resumable, and the same bytes whatever the number of threads.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
+use rooco::disk::File;
 use rooco::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -192,7 +193,7 @@ pub fn run(
             left.push(((p, t, orders, i), to_do));
         }
     }
-    let mut log_file = File::options().create(true).append(true).open(&log).map_err(io(&log))?;
+    let mut log_file = File::with(OpenOptions::new().create(true).append(true), &log).map_err(io(&log))?;
     // A torn line of an interrupted run ends here.
     log_file.write_all(b"\n").map_err(io(&log))?;
     let shared = Mutex::new(Shared { cells: &mut cells, facts: &mut facts, log: log_file });
@@ -290,7 +291,12 @@ fn run_cell(experiment: &Experiment, instance: &Instance, m: usize, i: u64, orde
 /// Finished cells of an earlier run that still belong to this experiment. A torn last line is left out.
 fn read_log(log: &Path, experiment: &Experiment) -> Result<(BTreeMap<Key, Cell>, Facts)> {
     let (mut cells, mut facts) = (BTreeMap::new(), BTreeMap::new());
-    let Ok(text) = std::fs::read_to_string(log) else { return Ok((cells, facts)) };
+    let text = match rooco::disk::read(log) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok((cells, facts)),
+        read => read.map_err(|source| Error::Io { file: log.into(), source })?,
+    };
+    // A line of a run that was killed may end in the middle of a letter.
+    let text = String::from_utf8_lossy(&text);
     let stamps: BTreeMap<String, String> = experiment.problems.iter().map(|p| (p.text(), p.stamp())).collect();
     for line in text.lines() {
         let Ok(Line { stamp, cell, facts: f }) = serde_json::from_str(line) else { continue };

@@ -137,12 +137,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
                 .map(|(n, e)| format!("{n} {} ± {}", words::short(e.value), words::short(e.standard_error)))
                 .collect();
             let effective = judged[0].1.effective;
-            writeln!(
-                Screen::new(),
-                "{}; as good as {} rows of equal weight",
-                list.join(", "),
-                words::count(effective as u64)
-            )?;
+            writeln!(Screen::new(), "{}; as good as {} rows of equal weight", list.join(", "), words::count(effective as u64))?;
         }
         if clamped > 0 {
             eprintln!("rooco: {}", summary::clamped(clamped, figures.rows));

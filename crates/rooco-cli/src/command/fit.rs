@@ -482,6 +482,10 @@ fn look(a: &Arguments) -> Result<()> {
             );
         }
     }
+    for checkpoint in &a.resume {
+        rooco::disk::remove_drafts(checkpoint);
+        rooco::disk::remove_drafts(&predicted::beside(checkpoint));
+    }
     // What a run without checkpoints has left when it was killed is of no use to anyone.
     rooco::disk::remove_dead(folder(a), RESERVOIR, rooco::replay::LOCK);
     Ok(())

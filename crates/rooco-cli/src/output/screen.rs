@@ -9,10 +9,16 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     if text.chars().all(harmless) {
         return text.into();
     }
-    text.chars().fold(String::new(), |mut done, c| {
-        if harmless(c) { done.push(c) } else { done.extend(c.escape_unicode()) }
-        done
-    }).into()
+    text.chars()
+        .fold(String::new(), |mut done, c| {
+            if harmless(c) {
+                done.push(c)
+            } else {
+                done.extend(c.escape_unicode())
+            }
+            done
+        })
+        .into()
 }
 
 /// Standard output for text that people read.

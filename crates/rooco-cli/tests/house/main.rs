@@ -3,6 +3,7 @@
 
 mod graph;
 mod source;
+mod supply;
 mod toys;
 
 use std::path::Path;
@@ -14,6 +15,20 @@ const END: &str = "<!-- drawn by a test: end -->\n";
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// A table of a document that a test keeps: drawn again with `ROOCO_DRAW=1`, compared otherwise.
+fn drawn(document: &str, name: &str, found: &str) {
+    let path = root().join(document);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (begin, end) = (format!("<!-- {name}, drawn by a test: begin -->\n"), format!("<!-- {name}, drawn by a test: end -->\n"));
+    let (before, rest) = text.split_once(&begin).unwrap_or_else(|| panic!("{document} has no place for the table {name}"));
+    let (shown, after) = rest.split_once(&end).unwrap_or_else(|| panic!("{document}: the table {name} has no end"));
+    if std::env::var_os("ROOCO_DRAW").is_some() {
+        std::fs::write(&path, format!("{before}{begin}{found}{end}{after}")).unwrap();
+    } else {
+        assert!(shown == found, "{document}: the table {name} is out of date; draw it again with ROOCO_DRAW=1. Found:\n{found}");
+    }
 }
 
 /// Every crate of the workspace, with the crates of the workspace that it is built from.

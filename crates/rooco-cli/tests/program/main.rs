@@ -3,12 +3,14 @@
 mod audit;
 mod bad_input;
 mod common;
+mod faults;
 mod fit_predict_eval_show;
 mod fit_shuffle;
 mod guarantee;
 mod kill_and_resume;
 mod lab;
 mod nothing_lost;
+mod nothing_trusted;
 mod optimum;
 mod real_tables;
 mod report;

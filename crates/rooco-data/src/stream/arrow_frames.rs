@@ -32,7 +32,10 @@ fn wrong(what: &str) -> ArrowError {
 
 impl<R: Read> Frames<R> {
     /// Reads as far as the schema. `start` are the bytes that were read already: the magic word, or others.
-    pub fn new(start: Vec<u8>, reader: R) -> Result<(SchemaRef, Frames<std::io::Chain<std::io::Cursor<Vec<u8>>, R>>), ArrowError> {
+    pub fn new(
+        start: Vec<u8>,
+        reader: R,
+    ) -> Result<(SchemaRef, Frames<std::io::Chain<std::io::Cursor<Vec<u8>>, R>>), ArrowError> {
         let is_file = start == MAGIC;
         let mut reader = std::io::Cursor::new(if is_file { Vec::new() } else { start }).chain(reader);
         if is_file {

@@ -34,9 +34,19 @@ pub fn save_model(path: &Path, model: &Model) -> Result<()> {
     disk::write(path, &model_bytes(model)?)
 }
 
+/// The arrays of the rule, all of them numbers.
+fn rule_of(model: &Model) -> Result<State> {
+    let r = &model.rule;
+    let finite = |v: &[f64]| v.iter().all(|v| v.is_finite());
+    if !finite(&r.weights) || !finite(&r.offset) || r.limits.as_ref().is_some_and(|l| l.iter().any(|v| v.is_nan())) {
+        return Err(not_finite("a weight"));
+    }
+    Ok(r.save())
+}
+
 /// A model as the bytes of its file.
 pub fn model_bytes(model: &Model) -> Result<Vec<u8>> {
-    let mut s = model.rule.save();
+    let mut s = rule_of(model)?;
     if let Some(errors) = &model.errors {
         s.put_f64("standard_errors", errors.clone());
     }
@@ -47,7 +57,7 @@ pub fn model_bytes(model: &Model) -> Result<Vec<u8>> {
 }
 
 /// Writes a model with the state that learning can go on from, and returns how many bytes the state takes.
-pub fn save_model_with_state<A: Serialize>(path: &Path, model: &Model, about: &A, state: &State) -> Result<usize> {
+pub fn save_model_with_state<A: Described>(path: &Path, model: &Model, about: &A, state: &State) -> Result<usize> {
     let alone = model_bytes(model)?.len();
     let bytes = model_with_state_bytes(model, about, state)?;
     disk::write(path, &bytes)?;
@@ -55,8 +65,8 @@ pub fn save_model_with_state<A: Serialize>(path: &Path, model: &Model, about: &A
 }
 
 /// A model with its state, as the bytes of its file.
-pub fn model_with_state_bytes<A: Serialize>(model: &Model, about: &A, state: &State) -> Result<Vec<u8>> {
-    let mut s = model.rule.save();
+pub fn model_with_state_bytes<A: Described>(model: &Model, about: &A, state: &State) -> Result<Vec<u8>> {
+    let mut s = rule_of(model)?;
     let about = serde_json::to_string(about).map_err(|e| Error::Unsupported(format!("cannot describe the state: {e}")))?;
     s.put_text(STATE_ABOUT, &about);
     s.put_all(STATE, state.clone());
@@ -98,12 +108,12 @@ pub fn model_from_bytes(path: &Path, bytes: &[u8]) -> Result<Model> {
 }
 
 /// Writes a learner's state with a description.
-pub fn save_checkpoint<A: Serialize>(path: &Path, about: &A, state: &State) -> Result<()> {
+pub fn save_checkpoint<A: Described>(path: &Path, about: &A, state: &State) -> Result<()> {
     disk::write(path, &checkpoint_bytes(about, state)?)
 }
 
 /// A learner's state with a description, as the bytes of its file.
-pub fn checkpoint_bytes<A: Serialize>(about: &A, state: &State) -> Result<Vec<u8>> {
+pub fn checkpoint_bytes<A: Described>(about: &A, state: &State) -> Result<Vec<u8>> {
     to_bytes("checkpoint", about, state, 1)
 }
 
@@ -121,12 +131,28 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     disk::read(path).map_err(|source| Error::Io { file: path.into(), source })
 }
 
+/// What a file says of its content: it can be written and read.
+pub trait Described: Serialize + for<'a> Deserialize<'a> {}
+
+impl<A: Serialize + for<'a> Deserialize<'a>> Described for A {}
+
+fn not_finite(what: &str) -> Error {
+    Error::Data(format!(
+        "{what} is not finite, so nothing is written: the run diverged, or the numbers of the data are too large or too small to work with \
+         (scale them, or choose another algorithm)"
+    ))
+}
+
 fn bad(path: &Path, what: String) -> Error {
     Error::Damaged { file: path.into(), what }
 }
 
-fn to_bytes<A: Serialize>(kind: &str, about: &A, state: &State, outputs: usize) -> Result<Vec<u8>> {
+fn to_bytes<A: Described>(kind: &str, about: &A, state: &State, outputs: usize) -> Result<Vec<u8>> {
     let about = serde_json::to_value(about).map_err(|e| Error::Unsupported(format!("cannot describe the model: {e}")))?;
+    // JSON has no word for numbers that are not finite: what cannot be read back is not written.
+    if A::deserialize(&about).is_err() {
+        return Err(not_finite("a figure of the run"));
+    }
     let mut buffers = Vec::new();
     for (name, values) in state.iter() {
         let (dtype, bytes): (Dtype, Vec<u8>) = match values {

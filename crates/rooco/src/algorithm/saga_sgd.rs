@@ -169,7 +169,7 @@ impl<L: Loss> Learner for SagaSgd<L> {
         self.loss.gradient(&self.w.level_at(0, &seen), z, &mut self.g);
         check_finite(t, z, loss, Some(&self.g))?;
 
-        let eta = self.steps.eta(t);
+        let eta = self.steps.finite_eta(t)?;
         let p = (t - 1) as f64 / horizon as f64;
         if self.alpha > 0.0 {
             // Everything is taken at w_t: the fresh gradient carries the whole pull, whatever its share is.

@@ -305,7 +305,7 @@ impl<L: Loss> Learner for Sgd<L> {
         let seen_past = seen_past.as_ref().unwrap_or(&seen);
 
         // Line 5: w_{t+1} = Π(w_t - η_t ĝ_t).
-        let eta = self.schedule.eta(t);
+        let eta = self.schedule.finite_eta(t)?;
         if let Some(Pull { alpha, .. }) = &self.pull {
             // The convex case: ĝ_t ← ĝ_t + α(w_t - w₀), before the step, so that everything is taken at w_t.
             self.g.along_w += match drawn {

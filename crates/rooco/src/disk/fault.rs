@@ -4,8 +4,8 @@
 
 use std::io;
 
-/// The environment variable: `12` lets the twelfth operation fail, `12+` that one and all after it, as a disk that is full. The program says on standard
-/// error which operation that was.
+/// The environment variable: `12` lets the twelfth operation fail, `12+` that one and all after it, as a disk that is full, `Rename:2` the second rename.
+/// The program says on standard error which operation that was.
 pub const FAULT: &str = "ROOCO_FAULT";
 
 /// What is about to be done.
@@ -26,14 +26,19 @@ pub(super) enum Operation {
 pub(super) fn gate(operation: Operation) -> io::Result<()> {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU64, Ordering};
-    static PLAN: OnceLock<Option<(u64, bool)>> = OnceLock::new();
+    static PLAN: OnceLock<Option<(String, u64, bool)>> = OnceLock::new();
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let plan = PLAN.get_or_init(|| {
         let text = std::env::var(FAULT).ok()?;
+        let (kind, text) = text.split_once(':').unwrap_or(("", &text));
         let number = text.strip_suffix('+');
-        Some((number.unwrap_or(&text).parse().ok()?, number.is_some()))
+        Some((kind.to_owned(), number.unwrap_or(text).parse().ok()?, number.is_some()))
     });
-    let Some((at, on)) = *plan else { return Ok(()) };
+    let Some((kind, at, on)) = plan else { return Ok(()) };
+    let (at, on) = (*at, *on);
+    if !kind.is_empty() && *kind != format!("{operation:?}") {
+        return Ok(());
+    }
     let n = COUNT.fetch_add(1, Ordering::SeqCst) + 1;
     if n < at || (n > at && !on) {
         return Ok(());

@@ -148,7 +148,11 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     gate(Operation::Sync)?;
     match std::fs::File::open(folder).and_then(|f| f.sync_all()) {
-        Err(e) if matches!(e.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied) => Ok(()),
+        Err(e)
+            if matches!(e.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied) =>
+        {
+            Ok(())
+        }
         done => done,
     }
 }

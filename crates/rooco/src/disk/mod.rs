@@ -14,5 +14,5 @@ mod scratch;
 pub use fault::FAULT;
 pub use file::{File, create_dir_all, create_private_dir_all, read, remove, rename};
 pub use left::mark;
-pub use output::{Draft, Place, same_file, write};
+pub use output::{Draft, Place, remove_drafts, same_file, write};
 pub use scratch::{Scratch, remove_dead};

@@ -39,7 +39,7 @@ impl Place {
         let kind = Kind::of(path).map_err(|source| Error::Io { file: path.into(), source })?;
         let place = Place { given: path.into(), kind };
         if let Kind::File(target) = &place.kind {
-            remove_left(target);
+            remove_drafts(target);
             // Whether a file can be made there is known once one was.
             place.create()?;
         }
@@ -177,8 +177,8 @@ fn beside(target: &Path) -> io::Result<(PathBuf, File)> {
     Ok((path, file))
 }
 
-/// Removes drafts of this target whose writers have ended.
-fn remove_left(target: &Path) {
+/// Removes drafts of this file whose writers have ended.
+pub fn remove_drafts(target: &Path) {
     let (before, after) = around(target);
     let Ok(entries) = std::fs::read_dir(folder(target)) else { return };
     for entry in entries.flatten() {
@@ -299,7 +299,8 @@ mod tests {
     }
 
     fn names(d: &Path) -> Vec<String> {
-        let mut names: Vec<_> = std::fs::read_dir(d).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        let mut names: Vec<_> =
+            std::fs::read_dir(d).unwrap().map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
         names.sort();
         names
     }

@@ -100,7 +100,8 @@ impl BlockFile {
         } else {
             options.append(true);
         }
-        let mut file = File::with(&options, &self.path).map_err(|e| failed(&self.path, "opening it to write waiting rows", &e))?;
+        let mut file =
+            File::with(&options, &self.path).map_err(|e| failed(&self.path, "opening it to write waiting rows", &e))?;
         let (mut written, mut sum) = (self.written, self.sum);
         for words in self.pending() {
             file.write_all(bytemuck::cast_slice(words)).map_err(|e| failed(&self.path, "writing waiting rows", &e))?;

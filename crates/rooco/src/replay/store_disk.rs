@@ -70,7 +70,8 @@ impl DiskStore {
         let lock_path = directory.join(LOCK);
         let used_before = lock_path.exists();
         let owns_directory = used_before || !directory.exists();
-        disk::create_private_dir_all(&directory).map_err(|e| failed(&directory, "creating the directory for waiting rows", &e))?;
+        disk::create_private_dir_all(&directory)
+            .map_err(|e| failed(&directory, "creating the directory for waiting rows", &e))?;
         let lock = File::with(OpenOptions::new().write(true).create(true).truncate(false), &lock_path);
         let lock = lock.map_err(|e| failed(&lock_path, "creating a file in the directory for waiting rows", &e))?;
         match lock.try_lock() {

@@ -1,9 +1,18 @@
 //! Step: η_t. Every schedule of the paper and of the proofs beyond it, as a function of t.
 
+use crate::error::{Error, Result};
+
 /// The step sizes η_1, η_2, ...
 pub trait Schedule: Send {
     /// η_t, t = 1, 2, ...
     fn eta(&self, t: u64) -> f64;
+
+    /// The same, or an error if there is no such number: λ may be so small that 1/λ is none.
+    fn finite_eta(&self, t: u64) -> Result<f64> {
+        let eta = self.eta(t);
+        let must = "finite: a λ is too small, or a factor of the steps too large";
+        if eta.is_finite() { Ok(eta) } else { Err(Error::Constant { name: "the step η", value: eta, must }) }
+    }
 }
 
 /// The schedules that the theorems use. Built by the algorithm that needs them.

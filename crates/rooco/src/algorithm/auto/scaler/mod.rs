@@ -11,4 +11,4 @@ mod sizes;
 pub use centre::{Centre, Moves};
 pub use correction::CorrectedFeatures;
 pub use scale::{INVISIBLE, Scale, UNIT_RANGE, exponent_of, power_of_two};
-pub use sizes::Sizes;
+pub use sizes::{Sizes, is_zero};

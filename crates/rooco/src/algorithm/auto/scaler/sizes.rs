@@ -9,6 +9,12 @@ pub struct Sizes {
     largest: f64,
 }
 
+/// Denormal numbers have no unit in which they are near one; they count as zero.
+#[inline(always)]
+pub fn is_zero(v: f64) -> bool {
+    v.abs() < f64::MIN_POSITIVE
+}
+
 impl Sizes {
     /// Looks at all values, four at a time, whatever the first ones are: that is vector code.
     #[inline(always)]
@@ -45,8 +51,9 @@ impl Sizes {
         }
     }
 
+    /// True if some values count as zero.
     pub fn has_zeros(self) -> bool {
-        self.smallest == 0.0
+        is_zero(self.smallest)
     }
 
     /// True if all of the values that are not 0 are within these limits.

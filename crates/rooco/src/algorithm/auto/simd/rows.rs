@@ -4,7 +4,7 @@
 use super::super::LANES;
 use super::super::clock::Clock;
 use super::super::rounding::{Noise, Shifts};
-use super::super::scaler::{Centre, UNIT_RANGE, power_of_two};
+use super::super::scaler::{Centre, UNIT_RANGE, is_zero, power_of_two};
 use super::four::Four;
 use super::pair::Pair;
 use super::record::{Feature, Step, Visit};
@@ -70,7 +70,7 @@ impl Entries {
         if has_zeros {
             self.non_zero.0.clear();
             self.non_zero.1.clear();
-            x.iter().filter(|&(_, v)| v != 0.0).for_each(|(i, v)| {
+            x.iter().filter(|&(_, v)| !is_zero(v)).for_each(|(i, v)| {
                 self.non_zero.0.push(i as u32);
                 self.non_zero.1.push(v);
             });

@@ -1,0 +1,118 @@
+//! What reads bytes from outside: one function each.
+
+use std::io::Write;
+use std::path::Path;
+
+use rooco::Rule;
+use rooco::state::State;
+use rooco_data::stream::{self, Format, Input, Missing, ReadOptions, SchemaFile};
+use rooco_lab::experiment::Experiment;
+use rooco_pass::fit::CheckpointAbout;
+use rooco_pass::model::file;
+
+/// Every target by name.
+pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+    ("csv", |b| rows(b, Format::Csv)),
+    ("tsv", |b| rows(b, Format::Tsv)),
+    ("libsvm", |b| rows(b, Format::Libsvm)),
+    ("vw", |b| rows(b, Format::Vw)),
+    ("jsonl", |b| rows(b, Format::JsonLines)),
+    ("any", any),
+    ("gzip", gzip),
+    ("zstd", zstd),
+    ("parquet", |b| rows(b, Format::Parquet)),
+    ("arrow", |b| rows(b, Format::Arrow)),
+    ("model", model),
+    ("checkpoint", checkpoint),
+    ("state", state),
+    ("lab", lab),
+    ("schema", schema),
+];
+
+/// A target by its name.
+pub fn target(name: &str) -> Option<fn(&[u8])> {
+    TARGETS.iter().find(|t| t.0 == name).map(|t| t.1)
+}
+
+fn options(format: Option<Format>) -> ReadOptions {
+    let named = !matches!(format, Some(Format::Libsvm | Format::Vw));
+    ReadOptions {
+        format,
+        target: named.then(|| "y".into()),
+        missing: Missing::Typical,
+        max_features: 1 << 16,
+        ahead: false,
+        ..ReadOptions::default()
+    }
+}
+
+fn read(bytes: &[u8], name: &str, options: &ReadOptions) {
+    let Ok(mut stream) = stream::open(&[Input::bytes(name, bytes.to_vec())], options) else { return };
+    while let Ok(Some(z)) = stream.next() {
+        // What a stream lends is a row: finite, in order.
+        assert!(z.x.values().iter().all(|v| v.is_finite()), "a value is not finite");
+        assert!(z.y.is_finite() && z.weight.is_finite(), "a target or weight is not finite");
+    }
+}
+
+fn rows(bytes: &[u8], format: Format) {
+    read(bytes, "input", &options(Some(format)));
+}
+
+/// The format from the content.
+fn any(bytes: &[u8]) {
+    read(bytes, "input", &options(None));
+}
+
+/// Damaged compression, and sound compression of damaged text.
+fn gzip(bytes: &[u8]) {
+    let damaged = [&[0x1f, 0x8b], bytes].concat();
+    read(&damaged, "input.gz", &options(Some(Format::Csv)));
+    let mut whole = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    if whole.write_all(bytes).is_ok()
+        && let Ok(whole) = whole.finish()
+    {
+        read(&whole, "input.gz", &options(Some(Format::Csv)));
+    }
+}
+
+fn zstd(bytes: &[u8]) {
+    let damaged = [&[0x28, 0xb5, 0x2f, 0xfd], bytes].concat();
+    read(&damaged, "input.zst", &options(Some(Format::Csv)));
+    if let Ok(whole) = zstd::encode_all(bytes, 1) {
+        read(&whole, "input.zst", &options(Some(Format::Csv)));
+    }
+}
+
+fn model(bytes: &[u8]) {
+    let Ok(model) = file::model_from_bytes(Path::new("m"), bytes) else { return };
+    let mut scores = vec![0.0; model.rule.outputs];
+    model.rule.scores(rooco::Features::Dense(&[1.0, -2.0, 3.0]), &mut scores);
+}
+
+fn checkpoint(bytes: &[u8]) {
+    let _ = file::checkpoint_from_bytes::<CheckpointAbout>(Path::new("c"), bytes);
+}
+
+/// A state whose checksum fits, whatever it holds, and the rules and rows that may be in it.
+fn state(bytes: &[u8]) {
+    let _ = State::from_bytes(bytes);
+    let Some(body) = bytes.len().checked_sub(8).map(|n| &bytes[..n]) else { return };
+    let sum = body.iter().fold(0xcbf2_9ce4_8422_2325u64, |hash, b| (hash ^ *b as u64).wrapping_mul(0x100_0000_01b3));
+    let Ok(state) = State::from_bytes(&[body, &sum.to_le_bytes()].concat()) else { return };
+    if let Ok(rule) = Rule::load(&state) {
+        let mut scores = vec![0.0; rule.outputs];
+        rule.scores(rooco::Features::Dense(&[1.0, -2.0, 3.0]), &mut scores);
+    }
+    if let Ok(rows) = rooco::Rows::load(&state) {
+        (0..rows.len()).for_each(|k| drop(rows.get(k).x.values().len()));
+    }
+}
+
+fn lab(bytes: &[u8]) {
+    let _ = std::str::from_utf8(bytes).map(|text| Experiment::parse(text, Path::new("x.toml")).map(drop));
+}
+
+fn schema(bytes: &[u8]) {
+    let _ = std::str::from_utf8(bytes).map(|text| SchemaFile::parse(Path::new("s.toml"), text).map(drop));
+}
