@@ -9,7 +9,7 @@ mod targets;
 
 pub use mutate::Mutator;
 pub use seeds::{Outcome, seeds, write};
-pub use targets::{TARGETS, target};
+pub use targets::{TARGETS, Target, target};
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};

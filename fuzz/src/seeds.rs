@@ -72,7 +72,14 @@ pub fn seeds(target: &str) -> Outcome<Vec<(&'static str, Vec<u8>)>> {
         "libsvm" => vec![("plain", text(SVM))],
         "vw" => vec![("plain", text(VW))],
         "jsonl" => vec![("plain", text(JSON))],
-        "any" => vec![("csv", text(CSV)), ("svm", text(SVM)), ("vw", text(VW)), ("json", text(JSON)), ("parquet", parquet()?), ("arrow", arrow(true, None)?)],
+        "any" => vec![
+            ("csv", text(CSV)),
+            ("svm", text(SVM)),
+            ("vw", text(VW)),
+            ("json", text(JSON)),
+            ("parquet", parquet()?),
+            ("arrow", arrow(true, None)?),
+        ],
         "gzip" => {
             let mut whole = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
             whole.write_all(CSV.as_bytes())?;
@@ -106,7 +113,11 @@ pub fn seeds(target: &str) -> Outcome<Vec<(&'static str, Vec<u8>)>> {
         "lab" => vec![("plain", text(LAB))],
         "schema" => {
             let input = rooco_data::stream::Input::bytes("t.csv", CSV.as_bytes().to_vec());
-            let options = rooco_data::stream::ReadOptions { target: Some("y".into()), missing: rooco_data::stream::Missing::Typical, ..Default::default() };
+            let options = rooco_data::stream::ReadOptions {
+                target: Some("y".into()),
+                missing: rooco_data::stream::Missing::Typical,
+                ..Default::default()
+            };
             let schema = rooco_data::stream::open(&[input], &options)?.schema().clone();
             vec![("plain", text(&SchemaFile::text(&schema, true)))]
         }

@@ -10,8 +10,11 @@ use rooco_lab::experiment::Experiment;
 use rooco_pass::fit::CheckpointAbout;
 use rooco_pass::model::file;
 
+/// Takes any bytes, and must not panic.
+pub type Target = fn(&[u8]);
+
 /// Every target by name.
-pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+pub const TARGETS: &[(&str, Target)] = &[
     ("csv", |b| rows(b, Format::Csv)),
     ("tsv", |b| rows(b, Format::Tsv)),
     ("libsvm", |b| rows(b, Format::Libsvm)),
@@ -30,7 +33,7 @@ pub const TARGETS: &[(&str, fn(&[u8]))] = &[
 ];
 
 /// A target by its name.
-pub fn target(name: &str) -> Option<fn(&[u8])> {
+pub fn target(name: &str) -> Option<Target> {
     TARGETS.iter().find(|t| t.0 == name).map(|t| t.1)
 }
 
@@ -105,7 +108,7 @@ fn state(bytes: &[u8]) {
         rule.scores(rooco::Features::Dense(&[1.0, -2.0, 3.0]), &mut scores);
     }
     if let Ok(rows) = rooco::Rows::load(&state) {
-        (0..rows.len()).for_each(|k| drop(rows.get(k).x.values().len()));
+        assert!((0..rows.len()).all(|k| rows.get(k).x.values().len() < bytes.len()));
     }
 }
 

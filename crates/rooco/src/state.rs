@@ -129,6 +129,18 @@ impl State {
         State(self.0.iter().filter_map(|(n, v)| Some((n.strip_prefix(prefix)?.to_owned(), v.clone()))).collect())
     }
 
+    /// The length of its longest array: nothing that it describes can be larger.
+    pub fn longest(&self) -> usize {
+        let length = |values: &Values| match values {
+            Values::F64(v) => v.len(),
+            Values::F32(v) => v.len(),
+            Values::U64(v) => v.len(),
+            Values::U32(v) => v.len(),
+            Values::Text(v) => v.len(),
+        };
+        self.0.values().map(length).max().unwrap_or(0)
+    }
+
     /// All entries by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Values)> {
         self.0.iter().map(|(n, v)| (n.as_str(), v))

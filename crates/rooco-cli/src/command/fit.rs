@@ -482,7 +482,7 @@ fn look(a: &Arguments) -> Result<()> {
             );
         }
     }
-    for checkpoint in &a.resume {
+    if let Some(checkpoint) = &a.resume {
         rooco::disk::remove_drafts(checkpoint);
         rooco::disk::remove_drafts(&predicted::beside(checkpoint));
     }

@@ -10,6 +10,7 @@ use rooco_pass::model::{Model, file};
 use rooco_pass::predictions::{Renderer, Show};
 
 use super::data::DataArguments;
+use super::outputs;
 use crate::exit::Outcome;
 use crate::output::{summary, words};
 
@@ -144,6 +145,8 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     let bad_rows = if a.data.on_bad_row.as_deref() == Some("stop") { BadRows::Stop } else { BadRows::Mark };
     let data = DataArguments { on_bad_row: None, ..a.data.clone() };
     let mut stream = opened(&model, &data, Labels::Optional, bad_rows, table.as_ref().map(|_| a.keep.clone()))?;
+    let written = table.clone().filter(|p| p != Path::new("-"));
+    outputs::look(&[("--output", &written)], &a.data.inputs()?, &[&a.model])?;
     let mut out = match table {
         None => Out::Lines(BufWriter::new(std::io::stdout())),
         Some(path) => {

@@ -31,14 +31,20 @@ fn unsafe_table() -> String {
     for path in files {
         let source = std::fs::read_to_string(&path).unwrap();
         let code = source.lines().filter(|l| !l.trim_start().starts_with("//"));
-        let word = |l: &str| l.contains("unsafe {") || l.contains("unsafe fn") || l.contains("unsafe impl") || l.contains("unsafe(");
+        let word =
+            |l: &str| l.contains("unsafe {") || l.contains("unsafe fn") || l.contains("unsafe impl") || l.contains("unsafe(");
         let times = code.filter(|l| word(l)).count();
         if times == 0 || path.ends_with("house/supply.rs") {
             continue;
         }
         let name = path.strip_prefix(root()).unwrap().display().to_string();
         assert!(source.contains("allow(unsafe_code"), "{name} uses `unsafe` without saying so on top");
-        let top: String = source.lines().take_while(|l| l.starts_with("//!")).map(|l| l.trim_start_matches("//!").trim()).collect::<Vec<_>>().join(" ");
+        let top: String = source
+            .lines()
+            .take_while(|l| l.starts_with("//!"))
+            .map(|l| l.trim_start_matches("//!").trim())
+            .collect::<Vec<_>>()
+            .join(" ");
         let reason = top.split_once("`unsafe`").unwrap_or_else(|| panic!("{name} gives no reason for `unsafe`")).1;
         let reason = reason.trim_start_matches(" in this file:").trim();
         let reason = reason.split_inclusive(". ").next().unwrap().trim();
@@ -109,7 +115,8 @@ fn crates_of_others_are_named_with_their_licences() {
     let (foreign, allowed) = (foreign(&metadata()), allowed());
     let bad: Vec<_> = foreign.iter().filter(|(_, l)| !satisfied(l, &allowed)).collect();
     assert!(bad.is_empty(), "not allowed by deny.toml: {bad:?}");
-    let table: String = foreign.iter().map(|((name, version), licence)| format!("| {name} | {version} | {licence} |\n")).collect();
+    let table: String =
+        foreign.iter().map(|((name, version), licence)| format!("| {name} | {version} | {licence} |\n")).collect();
     drawn("THIRD-PARTY.md", "crates", &format!("| crate | version | licence |\n|---|---|---|\n{table}"));
     assert!(foreign.len() > 50, "{}", foreign.len());
 }

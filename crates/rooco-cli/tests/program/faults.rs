@@ -54,7 +54,12 @@ fn cases() -> Vec<Case> {
             outputs: &["m", "p"],
             resume: Some([&fit[..], &resumed, &DISK].concat()),
         },
-        Case { name: "fit --from", args: vec!["fit", "r.svm", "-q", "--from", "before", "-m", "m"], outputs: &["m"], resume: None },
+        Case {
+            name: "fit --from",
+            args: vec!["fit", "r.svm", "-q", "--from", "before", "-m", "m"],
+            outputs: &["m"],
+            resume: None,
+        },
         Case { name: "shuffle", args: vec!["shuffle", "r.svm", "-o", "s", "--memory", "64KiB"], outputs: &["s"], resume: None },
         Case {
             name: "lab",
@@ -78,7 +83,11 @@ fn fresh(d: &Path, case: &Case) {
         if ["r.svm", "e.toml", "before", "whole"].iter().any(|k| entry.file_name() == *k) {
             continue;
         }
-        if entry.path().is_dir() { std::fs::remove_dir_all(entry.path()).unwrap() } else { std::fs::remove_file(entry.path()).unwrap() }
+        if entry.path().is_dir() {
+            std::fs::remove_dir_all(entry.path()).unwrap()
+        } else {
+            std::fs::remove_file(entry.path()).unwrap()
+        }
     }
     if case.name != "lab" {
         case.outputs.iter().for_each(|o| std::fs::write(d.join(o), "old").unwrap());

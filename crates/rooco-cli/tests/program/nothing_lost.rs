@@ -120,8 +120,13 @@ fn outputs_are_looked_at_before_the_pass() {
         let message = error(d, &[&fit[..], extra].concat());
         assert!(message.contains(part), "{extra:?}: {message}");
     }
-    assert_eq!(std::fs::read_to_string(d.join("own.csv")).unwrap(), text);
     assert_eq!(left(d, &["own.csv", "test.csv", "folder"]), [""; 0]);
+    ok(d, &[&fit[..], &["-m", "m.csv"]].concat());
+    for output in ["own.csv", "m.csv"] {
+        let message = error(d, &["predict", "m.csv", "own.csv", "-o", output]);
+        assert!(message.contains("which is read"), "{message}");
+    }
+    assert_eq!(std::fs::read_to_string(d.join("own.csv")).unwrap(), text);
 }
 
 /// A user's file with the name that a draft once had, links and permissions all stay; devices and pipes are written to.

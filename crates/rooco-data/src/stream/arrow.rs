@@ -6,7 +6,7 @@
 //! A record batch is read whole, so the largest batch decides on the memory: write batches of a few thousand rows.
 
 use std::collections::VecDeque;
-use std::io::{BufReader, Read as _};
+use std::io::{BufReader, Cursor, Read as _};
 use std::path::{Path, PathBuf};
 
 use arrow_array::cast::AsArray;
@@ -65,7 +65,10 @@ impl Arrow {
     fn open(&self, mut opened: Opened) -> Result<(SchemaRef, Batches)> {
         let mut magic = Vec::new();
         (&mut opened.reader).take(MAGIC.len() as u64).read_to_end(&mut magic).map_err(|e| damaged(&opened, 1, e))?;
-        let (schema, frames) = Frames::new(magic, BufReader::with_capacity(1 << 20, opened.reader)).map_err(|e| self.error(e))?;
+        let is_file = magic == MAGIC;
+        let start = Cursor::new(if is_file { Vec::new() } else { magic });
+        let reader = start.chain(BufReader::with_capacity(1 << 20, opened.reader));
+        let (schema, frames) = Frames::new(is_file, reader).map_err(|e| self.error(e))?;
         Ok((schema, Box::new(frames)))
     }
 }

@@ -31,13 +31,8 @@ fn wrong(what: &str) -> ArrowError {
 }
 
 impl<R: Read> Frames<R> {
-    /// Reads as far as the schema. `start` are the bytes that were read already: the magic word, or others.
-    pub fn new(
-        start: Vec<u8>,
-        reader: R,
-    ) -> Result<(SchemaRef, Frames<std::io::Chain<std::io::Cursor<Vec<u8>>, R>>), ArrowError> {
-        let is_file = start == MAGIC;
-        let mut reader = std::io::Cursor::new(if is_file { Vec::new() } else { start }).chain(reader);
+    /// Reads as far as the schema. Of a file the magic word has been read.
+    pub fn new(is_file: bool, mut reader: R) -> Result<(SchemaRef, Self), ArrowError> {
         if is_file {
             // The magic word is filled up to eight bytes.
             reader.read_exact(&mut [0; 2])?;

@@ -7,6 +7,7 @@ use rooco::guarantee::Constant;
 use rooco::map::Kind;
 use rooco::state::State;
 use rooco::{Error, Result};
+use rooco_data::stream::Schema;
 use serde::{Deserialize, Serialize};
 
 use super::FitOptions;
@@ -18,6 +19,20 @@ pub struct Checkpoint {
     pub about: CheckpointAbout,
     /// The learner and the counters.
     pub state: State,
+}
+
+impl Checkpoint {
+    /// How many features there were when its constants were decided: no more than its arrays or the data have, or it is damaged.
+    pub(super) fn features(&self, schema: &Schema) -> Result<usize> {
+        let features = self.state.count("features")?;
+        let most = self.state.longest().max(schema.features());
+        match usize::try_from(features).ok().filter(|n| *n <= most) {
+            Some(features) => Ok(features),
+            None => Err(Error::State {
+                what: format!("it names {features} features and holds no more than {most} numbers of a kind: it is damaged"),
+            }),
+        }
+    }
 }
 
 /// What a checkpoint belongs to.

@@ -154,7 +154,7 @@ impl Pass {
         // The rows that the constants came from decide again.
         let decided = Rows::load(&from.state.part("first."))?;
         let mut recipe = options.recipe(stream.schema())?;
-        recipe.as_of(from.state.count("features")? as usize);
+        recipe.as_of(from.features(stream.schema())?);
         let mut pass = Pass::new(Plan::new(&recipe, &decided)?, options.clone(), stream.schema())?;
         pass.resume(from, stream.schema())?;
         pass.over(stream, Rows::default(), Skip::default(), Decided::Before(decided), watch)

@@ -148,7 +148,7 @@ impl Session {
         }
         let first = Rows::load(&from.state.part("first."))?;
         let mut recipe = options.recipe(schema)?;
-        recipe.as_of(from.state.count("features")? as usize);
+        recipe.as_of(from.features(schema)?);
         let mut pass = Pass::new(Plan::new(&recipe, &first)?, options.clone(), schema)?;
         pass.resume(from, schema)?;
         Ok(Session { options, state: Stage::Running(Box::new(pass), first) })

@@ -36,7 +36,13 @@ fn hard() -> Vec<Hard> {
         make("denormals", 3, (0..3 * n).map(|i| [5e-324, 1e-310, 0.0][i % 3]).collect(), &y, &one),
         make("1e-308", 3, scaled(1e-308), &y, &one),
         make("1e308", 3, scaled(5e307), &y, &one),
-        make("1e±290 in one column", 3, plain.iter().enumerate().map(|(i, v)| v * [1e290, 1e-290][i / 3 % 2]).collect(), &y, &one),
+        make(
+            "1e±290 in one column",
+            3,
+            plain.iter().enumerate().map(|(i, v)| v * [1e290, 1e-290][i / 3 % 2]).collect(),
+            &y,
+            &one,
+        ),
         make("1e150", 3, scaled(1e150), &y, &one),
         make("weights that sum to zero", 3, plain.clone(), &y, &|i| if i % 2 == 0 { 1.0 } else { -1.0 }),
         make("weights that sum below zero", 3, plain.clone(), &y, &|i| if i % 3 == 0 { 1.0 } else { -1.0 }),
@@ -69,9 +75,13 @@ fn every_loss_algorithm_and_domain_survives_hard_numbers() {
                 for hard in &inputs {
                     let kind = rooco::loss::Base::parse(loss.name, 3).unwrap();
                     let y: Vec<f64> = match kind.kind() {
-                        Prediction::Number => hard.y.iter().map(|y| if kind.least_target() >= 0.0 { y.abs().max(1e-300) } else { *y }).collect(),
+                        Prediction::Number => {
+                            hard.y.iter().map(|y| if kind.least_target() >= 0.0 { y.abs().max(1e-300) } else { *y }).collect()
+                        }
                         Prediction::TwoClasses => hard.y.iter().map(|y| if *y > 0.0 { 1.0 } else { -1.0 }).collect(),
-                        Prediction::Classes => (0..hard.y.len()).map(|i| if hard.name == "one class" { 1.0 } else { (i % 3) as f64 }).collect(),
+                        Prediction::Classes => {
+                            (0..hard.y.len()).map(|i| if hard.name == "one class" { 1.0 } else { (i % 3) as f64 }).collect()
+                        }
                     };
                     let options = FitOptions {
                         loss: Some(loss.name.into()),
@@ -94,12 +104,22 @@ fn every_loss_algorithm_and_domain_survives_hard_numbers() {
                     match done {
                         Ok(Ok(())) => learned += 1,
                         Ok(Err(rooco::Error::Damaged { what, .. })) => {
-                            bad.push(format!("{} {} {domain} {}: cannot be read back: {what}", loss.name, algorithm.name, hard.name));
+                            bad.push(format!(
+                                "{} {} {domain} {}: cannot be read back: {what}",
+                                loss.name, algorithm.name, hard.name
+                            ));
                         }
                         Ok(Err(e)) => assert!(!e.to_string().is_empty()),
                         Err(cause) => {
-                            let text = cause.downcast_ref::<String>().cloned().or(cause.downcast_ref::<&str>().map(|t| (*t).into()));
-                            bad.push(format!("{} {} {domain} {}: panic: {}", loss.name, algorithm.name, hard.name, text.unwrap_or_default()));
+                            let text =
+                                cause.downcast_ref::<String>().cloned().or(cause.downcast_ref::<&str>().map(|t| (*t).into()));
+                            bad.push(format!(
+                                "{} {} {domain} {}: panic: {}",
+                                loss.name,
+                                algorithm.name,
+                                hard.name,
+                                text.unwrap_or_default()
+                            ));
                         }
                     }
                 }
@@ -107,7 +127,11 @@ fn every_loss_algorithm_and_domain_survives_hard_numbers() {
         }
     }
     std::panic::set_hook(hook);
-    println!("{combinations} combinations: {learned} learned, {} explained errors, {} bad", combinations - learned - bad.len(), bad.len());
+    println!(
+        "{combinations} combinations: {learned} learned, {} explained errors, {} bad",
+        combinations - learned - bad.len(),
+        bad.len()
+    );
     assert!(combinations > 10_000 && 3 * learned > combinations, "{combinations} {learned}");
     assert!(bad.is_empty(), "{} bad:\n{}", bad.len(), bad[..bad.len().min(60)].join("\n"));
 }

@@ -73,7 +73,13 @@ impl DiskStore {
         disk::create_private_dir_all(&directory)
             .map_err(|e| failed(&directory, "creating the directory for waiting rows", &e))?;
         let lock = File::with(OpenOptions::new().write(true).create(true).truncate(false), &lock_path);
-        let lock = lock.map_err(|e| failed(&lock_path, "creating a file in the directory for waiting rows", &e))?;
+        let lock = lock.map_err(|e| {
+            if owns_directory {
+                // Nobody would know that it is ours.
+                let _ = std::fs::remove_dir(&directory);
+            }
+            failed(&lock_path, "creating a file in the directory for waiting rows", &e)
+        })?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
