@@ -48,6 +48,7 @@ def check_x(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool, **
         accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, reset=reset, **options
     )
     try:
+        sound(X)
         return validate_data(estimator, X, y, **wanted)
     except ValueError as e:
         if "could not convert string" in str(e):
@@ -59,6 +60,12 @@ def column_names(estimator: Any, n: int) -> list[str]:
     """The names of the columns: the user's, or x0, x1, … as elsewhere in scikit-learn."""
     names = getattr(estimator, "feature_names_in_", None)
     return [f"x{i}" for i in range(n)] if names is None else [str(name) for name in names]
+
+
+def sound(X: Any) -> None:
+    """Raises if a sparse matrix points outside its own arrays: scipy would read there, and the process might end."""
+    if hasattr(X, "indptr") and hasattr(X, "check_format"):
+        X.check_format(full_check=True)
 
 
 def array_rows(
@@ -73,6 +80,7 @@ def array_rows(
 ) -> Rows:
     """Rows of a checked array or sparse matrix."""
     if hasattr(X, "indptr"):
+        sound(X)
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()

@@ -179,7 +179,8 @@ impl Learner {
             return Err(value_error("there is nothing to save before the first row"));
         };
         let checkpoint = session.checkpoint(&self.schema).map_err(raised)?;
-        let bytes = file::checkpoint_bytes(&(checkpoint.about.clone(), self.schema.clone()), &checkpoint.state).map_err(raised)?;
+        let bytes =
+            file::checkpoint_bytes(&(checkpoint.about.clone(), self.schema.clone()), &checkpoint.state).map_err(raised)?;
         Ok(PyBytes::new(py, &bytes))
     }
 

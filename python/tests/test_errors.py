@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse as sp
 
 from rooco import Model, OnePassClassifier, OnePassRegressor, load
 
@@ -220,3 +221,21 @@ def test_other_threads_run_during_a_pass(regression):
     x, y, _ = regression
     x, y = np.tile(x, (300, 1)), np.tile(y, 300)
     Onlooker().watch(lambda: OnePassRegressor().fit(x, y))
+
+
+@pytest.mark.parametrize("break_it", ["index", "negative", "short", "back", "beyond"])
+def test_a_broken_csr_matrix_is_an_error(break_it):
+    """Also one that points outside its own arrays, which scipy would follow."""
+    X = sp.random(50, 5, 0.5, format="csr", random_state=1)
+    if break_it == "index":
+        X.indices[3] = 99
+    elif break_it == "negative":
+        X.indices[3] = -1
+    elif break_it == "short":
+        X.data = X.data[:5]
+    elif break_it == "back":
+        X.indptr[10] = 0
+    else:
+        X.indptr[10] = 10**6
+    with pytest.raises(ValueError):
+        OnePassRegressor().fit(X, np.arange(50.0))

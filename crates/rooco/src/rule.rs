@@ -53,7 +53,7 @@ impl Rule {
         let rule = Rule { outputs: offset.len(), weights, limits: state.f64("limits").ok().map(<[f64]>::to_vec), offset, map };
         let fits = rule.outputs > 0
             && rule.weights.len() == rule.features() * rule.outputs
-            && rule.limits.as_ref().is_none_or(|l| l.len() == rule.features())
+            && rule.limits.as_ref().is_none_or(|l| l.len() == rule.features() && l.iter().all(|v| *v >= 0.0))
             && rule.map.as_ref().is_none_or(|m| m.base() <= rule.features());
         if fits { Ok(rule) } else { Err(Error::State { what: "the arrays of its prediction rule do not fit together".into() }) }
     }

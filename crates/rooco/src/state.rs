@@ -81,8 +81,16 @@ impl State {
         self.put_u64(name, [value]);
     }
 
-    /// Reads a whole number.
+    /// Reads a whole number that counts something: at most 2⁶², which nothing reaches, so that whoever counts on cannot overflow.
     pub fn count(&self, name: &str) -> Result<u64> {
+        match self.word(name)? {
+            n if n <= 1 << 62 => Ok(n),
+            n => Err(Error::State { what: format!("`{name}` is {n}, more than there can be: it is damaged") }),
+        }
+    }
+
+    /// Reads a word of any 64 bits: a checksum, the state of a generator, a number with a sign.
+    pub fn word(&self, name: &str) -> Result<u64> {
         one(name, self.u64(name)?)
     }
 

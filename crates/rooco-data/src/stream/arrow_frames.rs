@@ -6,6 +6,7 @@ use std::io::Read;
 
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
+use arrow_ipc::convert::fb_to_schema;
 use arrow_ipc::reader::StreamDecoder;
 use arrow_ipc::{MessageHeader, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, SchemaRef};
@@ -15,6 +16,8 @@ const CONTINUES: [u8; 4] = [0xff; 4];
 /// A block of zstd holds 128 KiB in at least four bytes; nothing is compressed better.
 const BEST_RATIO: i64 = 32_768;
 const MOST: i64 = 1 << 32;
+/// The most words between the magic word and the first message.
+const PADDING: usize = 64;
 
 /// Record batches from bytes.
 pub(super) struct Frames<R> {
@@ -23,6 +26,8 @@ pub(super) struct Frames<R> {
     /// In the file format, whose end says how many batches there are.
     is_file: bool,
     batches: usize,
+    /// The first message has been read.
+    started: bool,
     over: bool,
 }
 
@@ -37,14 +42,13 @@ impl<R: Read> Frames<R> {
             // The magic word is filled up to eight bytes.
             reader.read_exact(&mut [0; 2])?;
         }
-        let mut frames = Frames { reader, decoder: StreamDecoder::new(), is_file, batches: 0, over: false };
-        while frames.decoder.schema().is_none() {
-            let Some(mut message) = frames.message()? else { return Err(wrong("there is no schema")) };
-            if frames.decoder.decode(&mut message)?.is_some() {
-                return Err(wrong("a batch comes before the schema"));
-            }
-        }
-        let schema = frames.decoder.schema().ok_or_else(|| wrong("there is no schema"))?;
+        let mut frames = Frames { reader, decoder: StreamDecoder::new(), is_file, batches: 0, started: false, over: false };
+        let Some(mut message) = frames.message()? else { return Err(wrong("there is no schema")) };
+        let header = if message.starts_with(&CONTINUES) { 8 } else { 4 };
+        let parsed = root_as_message(&message[header..]).map_err(|e| wrong(&format!("the schema is damaged: {e}")))?;
+        let schema = parsed.header_as_schema().ok_or_else(|| wrong("it does not begin with a schema"))?;
+        let schema = std::sync::Arc::new(fb_to_schema(schema));
+        frames.decoder.decode(&mut message)?;
         Ok((schema, frames))
     }
 
@@ -62,6 +66,14 @@ impl<R: Read> Frames<R> {
         if bytes.is_empty() && !self.is_file {
             return Ok(None);
         }
+        // Some writers fill up the magic word further than the eight bytes of the format.
+        let mut padding = PADDING;
+        while self.is_file && !self.started && bytes == [0; 4] && padding > 0 {
+            bytes.clear();
+            self.take(4, &mut bytes)?;
+            padding -= 1;
+        }
+        self.started = true;
         if bytes == CONTINUES {
             self.take(4, &mut bytes)?;
         }

@@ -419,9 +419,9 @@ impl Pass {
         s.expect(OWNER)?;
         self.plan.learner.load(&s.part("learner."))?;
         self.rows = s.count("rows")?;
-        self.rolling = s.count("rolling")?;
+        self.rolling = s.word("rolling")?;
         self.learned = s.count("learned")?;
-        self.sum = RowSum(s.count("sum")?);
+        self.sum = RowSum(s.word("sum")?);
         let sum = |name| match s.f64(name)? {
             &[high, low] => Ok(Sum::load([high, low])),
             _ => Err(Error::State { what: format!("`{name}` is no sum") }),

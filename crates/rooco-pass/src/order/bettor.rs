@@ -173,7 +173,7 @@ impl Bettor {
         };
         bettor.all_mut().zip(capital).for_each(|(c, &saved)| *c = saved);
         bettor.past.copy_from_slice(&capital[players..]);
-        (bettor.bets, bettor.exponent) = (*bets, *exponent as i64);
+        (bettor.bets, bettor.exponent) = ((*bets).min(1 << 62), (*exponent as i64).clamp(-(1 << 60), 1 << 60));
         bettor.ell = (*ell as usize).clamp(2, LONGEST);
         Ok(bettor)
     }

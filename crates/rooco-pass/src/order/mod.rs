@@ -352,6 +352,11 @@ impl OrderTest {
         let (&[rows, used, key, alarm, scores], &[evidence]) = (state.u64("order")?, state.f64("alarm")?) else {
             return Err(Error::State { what: "the saved order test has another shape: it belongs to another version".into() });
         };
+        if rows > 1 << 62 {
+            return Err(Error::State {
+                what: format!("its order test has seen {rows} rows, more than there can be: it is damaged"),
+            });
+        }
         if key != self.key || scores != self.tracks.len() as u64 {
             return Err(Error::State {
                 what: "the saved order test was run with another seed or other scores; give the same ones".into(),
@@ -452,12 +457,12 @@ impl Track {
             0 => None,
             _ => Some(Box::new((Ranks::load(&s.part("ranks."))?, Bettor::load(&s.part("bettor."))?))),
         };
-        let best = Capital { number, exponent: exponent as i64 };
+        let best = Capital { number, exponent: (exponent as i64).clamp(-(1 << 60), 1 << 60) };
         Ok(Track {
             score,
             sample: s.f64("sample")?.to_vec(),
             test,
-            tested,
+            tested: tested.min(1 << 62),
             best,
             best_row,
             crossed: (crossed > 0).then_some(crossed),

@@ -240,7 +240,13 @@ impl<L: Loss> Save for SagaSgd<L> {
         self.w.load(&state.part("w."))?;
         self.store.load(t, &state.part("past."))?;
         let vector = |name| state.f64(name).map(<[f64]>::to_vec);
-        self.table = Table { along_x: vector("along_x")?, dense: vector("dense")?, sum: vector("sum")? };
+        let table = Table { along_x: vector("along_x")?, dense: vector("dense")?, sum: vector("sum")? };
+        let (rows, k, d) = (t as usize, self.loss.outputs(), table.sum.len());
+        let dense = table.dense.is_empty() || rows.checked_mul(d) == Some(table.dense.len());
+        if rows.checked_mul(k) != Some(table.along_x.len()) || !dense || d > self.w.dim() {
+            return Err(Error::State { what: "its table of gradients does not fit its rows: it is damaged".into() });
+        }
+        self.table = table;
         self.t = t;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Line 4 of Algorithm 1 for a stream whose end is not known.
 
 use super::{Draw, Drawn};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::replay::Draws;
 use crate::row::Row;
 use crate::rows::Rows;
@@ -28,6 +28,11 @@ impl Doubling {
 
 impl Draw for Doubling {
     fn draw<'a>(&'a mut self, t: u64, z: Row<'a>) -> Result<Drawn<'a>> {
+        if self.past.len() as u64 + 1 != t {
+            return Err(Error::State {
+                what: format!("round {t} needs all rows before it, and {} are there: it is damaged", self.past.len()),
+            });
+        }
         let u = self.draws.next(t, t.next_power_of_two())?;
         Ok(if u < t { Drawn::One { j: u, z: self.past.get(u as usize - 1) } } else { Drawn::One { j: t, z } })
     }

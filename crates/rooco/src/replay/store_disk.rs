@@ -245,8 +245,10 @@ impl Drop for DiskStore {
 }
 
 fn clear(directory: &Path, and_itself: bool) {
-    let _ = remove_files(directory, "plan", &[]);
-    let _ = remove_files(directory, "rows", &[]);
+    if remove_files(directory, "plan", &[]).and_then(|()| remove_files(directory, "rows", &[])).is_err() {
+        // The lock stays: by it the next run knows whose files these are.
+        return;
+    }
     let _ = std::fs::remove_file(directory.join(LOCK));
     if and_itself {
         // Fails, as it should, if files of others are in it.

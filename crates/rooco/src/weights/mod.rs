@@ -507,7 +507,7 @@ impl Weights {
         if let Some(own) = &mut self.gram {
             own.as_flattened_mut().copy_from_slice(gram);
         }
-        self.stale = stale as usize;
+        self.stale = stale.min(u64::from(u32::MAX)) as usize;
         Ok(())
     }
 }

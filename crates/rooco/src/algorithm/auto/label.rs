@@ -30,7 +30,7 @@ impl Label {
             mean: s.number("label.mean")?,
             squares: s.number("label.squares")?,
             weight: s.number("label.weight")?,
-            exponent: s.count("label.exponent")? as i64 as i32,
+            exponent: (s.word("label.exponent")? as i64).clamp(-5000, 5000) as i32,
         })
     }
 

@@ -564,11 +564,12 @@ impl<H: Head> Staged<H> {
         if saved != k as u64 {
             return Err(Error::Dimension { what: "the saved `outputs`".into(), expected: k, found: saved as usize });
         }
-        let (rows, t, signed, exponent) = (s.count("rounds")?, s.count("t")?, s.count("signed")?, s.count("weight.exponent")?);
+        let (rows, t, signed, exponent) = (s.count("rounds")?, s.count("t")?, s.count("signed")?, s.word("weight.exponent")?);
         let (centre, lanes, jury, label) = (Centre::load(s)?, Lanes::load(k, t, s)?, Jury::load(s)?, Label::load(s)?);
         let second = if s.count("second")? != 0 { Some(SecondOrder::load(k, s)?) } else { None };
         let join = if s.has("joined.end") { Some(Join::load(s)?) } else { None };
-        (self.rows, self.t, self.signed, self.weight_exponent) = (rows, t, signed != 0, exponent as i64 as i32);
+        (self.rows, self.t, self.signed, self.weight_exponent) =
+            (rows, t, signed != 0, (exponent as i64).clamp(-5000, 5000) as i32);
         (self.centre, self.lanes, self.jury, self.label, self.second, self.join) = (centre, lanes, jury, label, second, join);
         self.forget();
         Ok(())

@@ -366,7 +366,7 @@ impl Lanes {
             features: (0..n * outputs).map(record).collect(),
             clock,
             grid: Grid::load(s)?,
-            noise: Noise(s.count("lanes.noise")?),
+            noise: Noise(s.word("lanes.noise")?),
             density: s.number("lanes.density")?,
             seen: s.count("lanes.seen")?,
             ..Lanes::new(outputs)

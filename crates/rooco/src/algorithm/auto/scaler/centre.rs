@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use super::super::saved::exactly;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::row::Features;
 use crate::state::State;
 
@@ -237,6 +237,11 @@ impl Centre {
 
     pub fn load(s: &State) -> Result<Self> {
         let features = s.u32("centre.features")?;
+        // No column that the state has no numbers for; in order, as they are searched.
+        let known = |i: u32| (i as usize) < s.longest();
+        if !features.is_sorted_by(|a, b| a < b) || !features.iter().chain(s.u32("centre.watched")?).all(|&i| known(i)) {
+            return Err(Error::State { what: "it centres columns that it does not have: it is damaged".into() });
+        }
         let a = exactly("centre.a", s.f64("centre.a")?, features.len())?;
         let watched = s.u32("centre.watched")?;
         let part = |name: &str| exactly(name, s.f64(name)?, watched.len());
