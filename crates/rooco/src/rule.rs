@@ -94,7 +94,7 @@ impl Rule {
             limits => {
                 let known = self.features();
                 for (i, value) in x.iter().filter(|&(i, v)| i < known && v != 0.0) {
-                    let value = limits.as_ref().map_or(value, |l| value.clamp(-l[i], l[i]));
+                    let value = limits.as_ref().map_or(value, |l| value.max(-l[i]).min(l[i]));
                     for (out, w) in out.iter_mut().zip(&self.weights[i * k..(i + 1) * k]) {
                         *out += w * value;
                     }

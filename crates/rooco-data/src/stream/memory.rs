@@ -101,6 +101,12 @@ impl<'a, V: Value> Dense<'a, V> {
         Ok(self)
     }
 
+    /// What y means; a number by default.
+    pub fn with_target(mut self, target: Target) -> Self {
+        self.schema.target = target;
+        self
+    }
+
     /// Puts the constant 1 before every row. Rows are then copied into a reused buffer.
     pub fn with_intercept(mut self) -> Self {
         self.schema.intercept = true;

@@ -14,8 +14,8 @@ use rooco::algorithm::{Algorithm, Memory, Settings};
 use rooco::map::Kind;
 use rooco::rng::{Purpose, Random};
 use rooco::state::{State, Values};
-use rooco_data::stream::Stream;
 use rooco_data::stream::memory::Dense;
+use rooco_data::stream::{Stream, Target};
 use rooco_pass::fit::{Checkpoint, CheckpointAbout, FitOptions, Session};
 use rooco_pass::model::file;
 
@@ -162,7 +162,8 @@ fn no_content_of_a_state_or_model_makes_a_panic() {
         let y: Vec<f64> = if run.classes { y.iter().map(|y| y.signum()).collect() } else { y };
         let weight: Vec<f64> = (0..n).map(|i| if i % 7 == 3 { -0.1 } else { 1.0 }).collect();
         let options = FitOptions { loss: run.classes.then(|| "logistic".into()), ..run.options };
-        let mut stream = Dense::new(&x, 3, &y).unwrap().with_weights(&weight).unwrap().with_intercept();
+        let target = if run.classes { Target::Classes(vec!["no".into(), "yes".into()]) } else { Target::Number };
+        let mut stream = Dense::new(&x, 3, &y).unwrap().with_weights(&weight).unwrap().with_target(target).with_intercept();
         let schema = stream.schema().clone();
         let mut session = Session::new(options.clone());
         session.take(&mut stream, (n - 60) as u64).unwrap_or_else(|e| panic!("{}: {e}", run.name));

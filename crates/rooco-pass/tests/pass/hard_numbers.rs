@@ -8,6 +8,7 @@ use rooco::algorithm::{Algorithm, Settings};
 use rooco::loss::{LOSSES, Prediction};
 use rooco::map::Kind;
 use rooco::rng::{Purpose, Random};
+use rooco_data::stream::Target;
 use rooco_data::stream::memory::Dense;
 use rooco_pass::fit::{FitOptions, Pass};
 use rooco_pass::model::file;
@@ -83,6 +84,12 @@ fn every_loss_algorithm_and_domain_survives_hard_numbers() {
                             (0..hard.y.len()).map(|i| if hard.name == "one class" { 1.0 } else { (i % 3) as f64 }).collect()
                         }
                     };
+                    let classes = ["a", "b", "c"].map(String::from);
+                    let target = match kind.kind() {
+                        Prediction::Number => Target::Number,
+                        Prediction::TwoClasses => Target::Classes(classes[..2].to_vec()),
+                        Prediction::Classes => Target::Classes(classes.to_vec()),
+                    };
                     let options = FitOptions {
                         loss: Some(loss.name.into()),
                         algorithm,
@@ -94,7 +101,8 @@ fn every_loss_algorithm_and_domain_survives_hard_numbers() {
                     };
                     combinations += 1;
                     let done = catch_unwind(AssertUnwindSafe(|| -> rooco::Result<()> {
-                        let mut stream = Dense::new(&hard.x, hard.features, &y)?.with_weights(&hard.weight)?;
+                        let mut stream =
+                            Dense::new(&hard.x, hard.features, &y)?.with_weights(&hard.weight)?.with_target(target.clone());
                         let fitted = Pass::run(&mut stream, &options, None, &mut ())?;
                         let bytes = file::model_bytes(&fitted.model)?;
                         let model = file::model_from_bytes(Path::new("m"), &bytes)?;

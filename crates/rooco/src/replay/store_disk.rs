@@ -225,6 +225,8 @@ impl Store for DiskStore {
     }
 
     fn checkpoint(&mut self) -> Result<()> {
+        // From here on: the checkpoint may be in its place although saving it fails in the end.
+        (self.removable, self.saved) = (false, true);
         self.queues.as_mut().map_or(Ok(()), |queues| queues.rows.checkpoint())
     }
 

@@ -11,7 +11,7 @@ use super::saved::exactly;
 use super::scaler::{Centre, CorrectedFeatures, Moves, Scale, Sizes};
 use super::simd::{self, Common, Entries, Feature, Reader, Unusual, Width};
 use super::{CANDIDATES, LANES};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::prefetch;
 use crate::row::Features;
 use crate::state::State;
@@ -347,6 +347,9 @@ impl Lanes {
         let fourth = exactly("features.fourth", s.f32("features.fourth")?, n)?;
         let count = exactly("features.count", s.f32("features.count")?, n)?;
         let unit = exactly("features.unit", s.u32("features.unit")?, n)?;
+        if !fourth.iter().chain(count).all(|v| *v >= 0.0 && v.is_finite()) {
+            return Err(Error::State { what: "a scale of a feature is not a size: it is damaged".into() });
+        }
         let shift = s.count("lanes.ticks.shift")?.min(63) as u32;
         let clock = Clock { shift, now: (t >> shift) as u32 };
         let four = |part: &[f32], at: usize| std::array::from_fn(|k| part[at * LANES + k]);
