@@ -419,7 +419,9 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         eprintln!("rooco: {}", say::order(order));
     }
     for [a, b] in missing_pairs(&a, &fitted.model) {
-        eprintln!("rooco: the pair {a}:{b} is not in the model: one of its columns has a single value, or no value twice, in the first rows");
+        eprintln!(
+            "rooco: the pair {a}:{b} is not in the model: one of its columns has a single value, or no value twice, in the first rows"
+        );
     }
     if fitted.model.about.negative_block {
         eprintln!("rooco: {}", summary::NEGATIVE_BLOCK);

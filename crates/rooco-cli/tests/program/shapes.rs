@@ -214,11 +214,7 @@ fn pairs_that_are_named_are_taken_with_any_kind_of_features() {
     assert_eq!(std::fs::read(d.join("whole")).unwrap(), std::fs::read(d.join("again")).unwrap());
     let other = ["fit", "train.csv", "--target", "y", "--interactions", "b:c", "--algorithm", "sgd", "-m", "n", "--resume", "ck"];
     assert!(error(d, &other).contains("interactions"));
-    for (pairs, says) in [
-        ("b:cc", "did you mean `c`?"),
-        ("b:b", "is one column"),
-        ("y:b", "no column `y`"),
-    ] {
+    for (pairs, says) in [("b:cc", "did you mean `c`?"), ("b:b", "is one column"), ("y:b", "no column `y`")] {
         let why = error(d, &["fit", "train.csv", "--target", "y", "--interactions", pairs]);
         assert!(why.contains(says), "{pairs}: {why}");
     }
@@ -278,7 +274,12 @@ fn a_curve_is_its_batch_fit_within_its_spread_and_that_is_the_truth_within_its_o
     for _ in 0..12_000 {
         let (k, b, c) = ((12.0 * uniform()) as usize, uniform(), uniform() < 0.4);
         let noise = (0..4).map(|_| uniform() - 0.5).sum::<f64>();
-        text += &format!("{},{},{b},{}\n", truth(k) + b + if c { 0.5 } else { 0.0 } + noise, k as f64 + 0.5, if c { "yes" } else { "no" });
+        text += &format!(
+            "{},{},{b},{}\n",
+            truth(k) + b + if c { 0.5 } else { 0.0 } + noise,
+            k as f64 + 0.5,
+            if c { "yes" } else { "no" }
+        );
     }
     write(d, "t.csv", &text);
     // Place, value, share, error.
@@ -298,7 +299,10 @@ fn a_curve_is_its_batch_fit_within_its_spread_and_that_is_the_truth_within_its_o
         assert_eq!((one[0], one[3]), (best[0], None), "one pass has no errors");
         let (value, error) = (best[1].unwrap(), best[3].unwrap());
         let (off, moved) = ((value - truth(k) + mean).abs() / error, (one[1].unwrap() - value).abs() / error);
-        assert!((0.005..0.03).contains(&error) && off < 4.0 && moved < 2.0, "{k}: {value} ± {error}, {off} and {moved} errors off");
+        assert!(
+            (0.005..0.03).contains(&error) && off < 4.0 && moved < 2.0,
+            "{k}: {value} ± {error}, {off} and {moved} errors off"
+        );
         inside += usize::from(off < 2.0);
     }
     assert!(inside >= 9, "two errors hold {inside} of 12");

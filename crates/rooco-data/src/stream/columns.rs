@@ -24,6 +24,8 @@ pub(crate) struct Found {
 
 /// Odd values are shown, each once, up to so many.
 const EXAMPLES: usize = 5;
+/// So many missing values among the first rows give a column a feature for them; fewer teach nothing.
+const GAPS: u64 = 10;
 /// So many odd values are never too many.
 const FEW: u64 = 10;
 
@@ -578,7 +580,10 @@ fn decide(
             }
         };
         let gaps = f.look.present() < f.look.rows || f.look.odd().1 > 0;
-        if gaps && options.missing == Missing::Typical && matches!(role, Role::Numeric { .. } | Role::Date { .. }) {
+        if f.look.gaps() >= GAPS
+            && options.missing == Missing::Typical
+            && matches!(role, Role::Numeric { .. } | Role::Date { .. })
+        {
             parts.push(Part { of: k, part: DatePart::Missing });
         }
         columns.push(Column { reading, why, gaps, ..Column::new(&f.name, role) });

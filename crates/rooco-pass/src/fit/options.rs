@@ -85,7 +85,8 @@ impl FitOptions {
                     return Err(no_column(name, "column", "take in a pair", &names));
                 }
                 if self.monotone.iter().any(|(n, _)| n == name) {
-                    let what = format!("column `{name}` is kept monotone, and such a column is in no pair: ask for one of the two");
+                    let what =
+                        format!("column `{name}` is kept monotone, and such a column is in no pair: ask for one of the two");
                     return Err(Error::Combination(what));
                 }
             }

@@ -182,7 +182,14 @@ impl MapSpec {
             // Rows that cancel each other are few, however many there are: then a pair that explains nothing costs more than it does elsewhere.
             if all.len() > ALL_PAIRS || signed {
                 let slopes = slopes(&map)?;
-                pairs.extend(screen::best(&map, &all, first, &slopes, CHOSEN_PAIRS, if signed { CUT_OF_SIGNED_ROWS } else { 0.0 }));
+                pairs.extend(screen::best(
+                    &map,
+                    &all,
+                    first,
+                    &slopes,
+                    CHOSEN_PAIRS,
+                    if signed { CUT_OF_SIGNED_ROWS } else { 0.0 },
+                ));
             } else {
                 pairs.extend(all);
             }
@@ -333,10 +340,7 @@ mod tests {
             .map(|(i, v)| Row::sparse(i, v, 0.0))
             .collect();
         let columns = vec![Column::Number(1), Column::Categories(vec![2, 3, 4, 5])];
-        let map = MapSpec { kind: Kind::Pairs, columns, ..Default::default() }
-            .build(&rows, &mut no_slopes)
-            .unwrap()
-            .unwrap();
+        let map = MapSpec { kind: Kind::Pairs, columns, ..Default::default() }.build(&rows, &mut no_slopes).unwrap().unwrap();
         let third = 1.0 / 3.0;
         let Axis::Levels { coordinates, mass } = &map.axes()[1] else { panic!("{map:?}") };
         assert_eq!(coordinates, &[2, 3, 4]);

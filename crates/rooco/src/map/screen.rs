@@ -14,14 +14,7 @@ const SWEEPS: usize = 4;
 /// The pairs with the largest gain: per cell the squared sum of slopes less what noise would give, over its weight. No pair is cut for being
 /// small, for many small ones add up; those whose gain is below `cut` times the spread of what noise would give are. `slopes` has one number a row for
 /// every output.
-pub(super) fn best(
-    map: &Map,
-    pairs: &[[usize; 2]],
-    first: &Rows,
-    slopes: &[Vec<f64>],
-    most: usize,
-    cut: f64,
-) -> Vec<[usize; 2]> {
+pub(super) fn best(map: &Map, pairs: &[[usize; 2]], first: &Rows, slopes: &[Vec<f64>], most: usize, cut: f64) -> Vec<[usize; 2]> {
     let bins: Vec<usize> = map.axes.iter().map(bins).collect();
     // The bin of every row on every axis.
     let mut row = Mapped::default();
