@@ -239,7 +239,11 @@ fn a_missing_value_has_a_feature_of_its_own() {
     let rows = |from: usize, to: usize| -> String {
         let line = |i: usize| {
             let a = (i * 7919 % 1000) as f64 / 100.0 - 5.0;
-            if i % 5 == 0 { "4,,x\n".to_owned() } else { format!("{},{a},{}\n", 0.3 * a, if i % 2 == 0 { "x" } else { "z" }) }
+            if i.is_multiple_of(5) {
+                "4,,x\n".to_owned()
+            } else {
+                format!("{},{a},{}\n", 0.3 * a, if i.is_multiple_of(2) { "x" } else { "z" })
+            }
         };
         format!("y,a,b\n{}", (from..to).map(line).collect::<String>())
     };
