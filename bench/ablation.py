@@ -13,7 +13,7 @@ import pathlib
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PARTS = "centre second brake guard clip grid warm-up hold-out shrink rest stale trust judge step join".split()
+PARTS = "centre second brake guard clip grid warm-up hold-out shrink rest stale trust judge join".split()
 SETS = "acs,diamraw,nycregraw,rare,seven,heavy,clickbait,fair,randhie,nyclate,mnist,flights"
 # Sets of many rows, on which the first order is enough unless --all-orders.
 BIG = {"acs", "acsraw", "nycreg", "nycregraw", "rare", "seven", "nyclate", "mnist", "flights"}
