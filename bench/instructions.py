@@ -2,7 +2,7 @@
 """Instructions a row of the default learner, counted by valgrind: nobody else's load changes them.
 
     cargo build --release -p rooco-bench --bin measure
-    bench/instructions.py DIR [BINARY ...] [--sets a,b,c] [--out bench/INSTRUCTIONS.md]
+    bench/instructions.py DIR [BINARY ...] [--sets a,b,c]
 
 BINARY: one or more builds of `measure`, say of two commits, target/release/measure if none is named. Needs valgrind and numpy. The sets are made in DIR and have the shapes of
 bench/speed.py: a, 20 dense columns (squared loss); b, 100 dense columns (logistic); c, 75 of 50,000 columns (logistic). `a40` and `b40`: every row twice, with weights 3 and -2. Only the
@@ -69,17 +69,14 @@ def main():
     parser.add_argument("dir", type=pathlib.Path)
     parser.add_argument("binaries", nargs="*", type=pathlib.Path, default=[ROOT / "target/release/measure"])
     parser.add_argument("--sets", default=",".join(SETS))
-    parser.add_argument("--out", type=pathlib.Path)
     args = parser.parse_args()
     names = [b.name for b in args.binaries]
-    lines = ["| set | " + " | ".join(names) + " | last / first |", "|---" * (len(names) + 2) + "|"]
+    print("| set | " + " | ".join(names) + " | last / first |")
+    print("|---" * (len(names) + 2) + "|")
     for name in args.sets.split(","):
         there = make(args.dir, name)
         counts = [count(b, there, name) for b in args.binaries]
-        lines.append(f"| {name} | " + " | ".join(f"{c:,.0f}" for c in counts) + f" | {counts[-1] / counts[0]:.3f} |")
-        print(lines[-1], flush=True)
-    if args.out:
-        args.out.write_text("\n".join(["# Instructions a row", "", "Written by `bench/instructions.py`; do not edit.", "", *lines]) + "\n")
+        print(f"| {name} | " + " | ".join(f"{c:,.0f}" for c in counts) + f" | {counts[-1] / counts[0]:.3f} |", flush=True)
 
 
 if __name__ == "__main__":
