@@ -140,6 +140,8 @@ def run(args, copy):
     if out.returncode:
         sys.exit(out.stderr)
     programs = {kind: next(p for p in re.findall(r"Executable .*\((.*)\)", out.stderr) if f"deps/{name}-" in p) for kind, name in (("lib", "rooco"), ("learn", "learn"))}
+    # Another build in the same target directory must not replace them.
+    programs = {kind: shutil.copy(program, copy / f"{kind}-tests") for kind, program in programs.items()}
 
     def failed(k):
         found = []
