@@ -61,6 +61,6 @@ pub fn scores(
     out.fill(offset);
     for (i, v) in x.iter().filter(|&(i, v)| i < known && v != 0.0) {
         let limit = limit(i);
-        add(i, out, v.clamp(-limit, limit));
+        add(i, out, v.max(-limit).min(limit));
     }
 }

@@ -347,7 +347,8 @@ impl<H: Head> Staged<H> {
             at[c] = played[c];
             if clamps {
                 let lanes = if rests { scores[c] } else { self.jury.mix_lanes(&reading.m[c]) };
-                at[c] = at[c].clamp(lanes - FAR, lanes + FAR);
+                // Not `clamp`, which panics if a damaged state has made the bounds NaN.
+                at[c] = at[c].max(lanes - FAR).min(lanes + FAR);
                 same &= at[c] == played[c];
             }
         }

@@ -45,7 +45,7 @@ impl CorrectedFeatures {
         match self.kind {
             Kind::Noise => self.numbers.iter().take(features).enumerate().map(|(i, d)| d * weight(i).powi(2)).sum(),
             Kind::Missing => {
-                let clamped = |i: usize, v: f64| v.clamp(-limit(i), limit(i));
+                let clamped = |i: usize, v: f64| v.max(-limit(i)).min(limit(i));
                 v.iter().map(|(i, v)| self.number(i) * (clamped(i, v) * weight(i)).powi(2)).sum()
             }
         }

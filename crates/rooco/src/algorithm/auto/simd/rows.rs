@@ -336,7 +336,7 @@ impl<const ONE: bool> Reader<'_, ONE> {
                 self.unusual.new_features += (scale.count == 0.0) as u64;
                 // A prediction clamps the value as the data have it to ±(|c| + limit), c its centre.
                 let (limit, c) = (scale.limit(), (self.centre.of(i[j] as usize) * scale.per_unit()) as f32);
-                let inside = v[j].clamp(-limit - (c.abs() + c), limit + (c.abs() - c));
+                let inside = v[j].max(-limit - (c.abs() + c)).min(limit + (c.abs() - c));
                 self.unusual.clamped.push((i[j] as usize, inside as f64 * power_of_two(scale.exponent())));
                 for (s, f) in self.unusual.surprise.iter_mut().zip(records.iter()) {
                     *s += f.mixed(gone[j], &self.p) * inside as f64;
