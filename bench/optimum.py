@@ -126,7 +126,7 @@ def main():
             with tempfile.TemporaryDirectory() as folder:
                 folder = pathlib.Path(folder)
                 path, options = write(folder, x, y, weight)
-                command = [a.rooco, "fit", str(path), *options, "--loss", loss, "--l2", str(l2), "--to-optimum=1e-7", "--features", "linear", "--json", "--quiet",
+                command = [a.rooco, "fit", str(path), *options, "--loss", loss, "--l2", str(l2), "--to-optimum=1e-7", "--features", "linear", "--roles", "typed", "--json", "--quiet",
                            "--no-order-test", "--model", str(folder / "m")]
                 before = resource.getrusage(resource.RUSAGE_CHILDREN)
                 out = subprocess.run(command, capture_output=True, text=True)
