@@ -10,6 +10,7 @@ Needs the package with its test extras; DATA: see quality_data.py.
 """
 import argparse
 import gzip
+import hashlib
 import json
 import os
 import pathlib
@@ -52,6 +53,7 @@ def shuffle(a):
         rows = int(a.gigabytes * 1e9 / (8 * (COLUMNS + 2)))
         generate(work / "in", rows)
         print(f"{rows} rows, {size(work / 'in') / 1e9:.2f} GB in {len(list((work / 'in').iterdir()))} files", flush=True)
+        sums = {}
         for workers in (2, 3):
             start = time.time()
             with rd.local(workers=workers, memory="512MB", folder=work / "w") as client:
@@ -59,12 +61,13 @@ def shuffle(a):
                 print(f"{workers} workers of 512 MB: {n} rows in {time.time() - start:.0f} s", flush=True)
                 assert n == rows
             shutil.rmtree(work / "w", ignore_errors=True)
-        files = sorted(os.listdir(work / "out2"))
-        assert files == sorted(os.listdir(work / "out3"))
-        seen = np.zeros(rows, dtype=bool)
+            sums[workers] = {f: hashlib.sha256((work / f"out{workers}" / f).read_bytes()).hexdigest() for f in os.listdir(work / f"out{workers}")}
+            if workers == 3:
+                # Three copies of the rows are enough for a disk.
+                shutil.rmtree(work / "out3")
+        assert sums[2] == sums[3]
+        seen, files = np.zeros(rows, dtype=bool), sorted(sums[2])
         for f in files:
-            one, other = (work / "out2" / f).read_bytes(), (work / "out3" / f).read_bytes()
-            assert one == other, f
             ids = pq.read_table(work / "out2" / f, columns=["id"])["id"].to_numpy()
             assert not seen[ids].any() and len(np.unique(ids)) == len(ids)
             seen[ids] = True
@@ -148,7 +151,7 @@ def shards(_):
     lost = {"global": [], "own": []}
     bad = 0
     for trial in range(20):
-        x, w = r.normal(size=(n, 3)), np.where(r.random(n) < 0.45, -1.0, 1.0)
+        x, w = r.normal(size=(n, 3)), np.where(r.random(n) < 0.42, -1.0, 1.0)
         y = x @ [1.0, -1.0, 0.5] + 0.3 * r.normal(size=n)
         sums = lambda s: (x[s] * w[s][:, None]).T @ x[s] / len(w[s])  # noqa: E731
         lam = np.linalg.eigvalsh(sums(slice(None)))[0]

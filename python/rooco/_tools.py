@@ -17,8 +17,10 @@ from rooco._rooco import Rows
 
 def _kind(loss: str | None) -> str:
     """What the target of a loss is."""
-    numbers = dict.fromkeys(("squared", "huber", "quantile", "poisson", "gamma", "tweedie"), "number")
-    return {None: "guess", "softmax": "classes", **numbers}.get(loss and loss.split(":")[0], "two")
+    if loss is None:
+        return "guess"
+    base = loss.split(":")[0]
+    return "number" if base in ("squared", "huber", "quantile", "poisson", "gamma", "tweedie") else "classes" if base == "softmax" else "two"
 
 
 def _rows(X: Any, y: Any, sample_weight: Any, target: str | None, weight: str | None, missing: str, loss: str | None) -> Rows:

@@ -30,21 +30,12 @@ Progress = Callable[[int, int], object]
 
 def local(workers: int = 2, memory: str = "1GiB", folder: str | os.PathLike[str] | None = None) -> Any:
     """A cluster of worker processes on this machine, bound to loopback: its ``Client``. Close it, or use it in a ``with``."""
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
-    cluster = LocalCluster(
+    return Client(
         n_workers=workers, threads_per_worker=1, processes=True, memory_limit=memory, host="127.0.0.1", dashboard_address=None,
-        local_directory=None if folder is None else os.fspath(folder),
+        scheduler_kwargs={"dashboard": False}, local_directory=None if folder is None else os.fspath(folder),
     )  # fmt: skip
-    client = Client(cluster)
-    close = client.close
-
-    def close_both(*a: Any, **k: Any) -> Any:
-        close(*a, **k)
-        cluster.close()
-
-    client.close = close_both
-    return client
 
 
 def _client(client: Any) -> Any:
@@ -158,7 +149,7 @@ def _files(paths: Any) -> list[str]:
     """Files by name or pattern; a folder stands for its Parquet files. Sorted, so that their order is the same everywhere."""
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     found: list[str] = []
-    for path in map(os.fspath, given):
+    for path in (os.fspath(g) for g in given):
         if os.path.isdir(path):
             path = os.path.join(path, "*.parquet")
         matches = sorted(glob.glob(path)) if glob.has_magic(path) else [path]

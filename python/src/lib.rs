@@ -41,8 +41,9 @@ mod _rooco {
     use super::own_loss::own_loss;
     #[pymodule_export]
     use super::parts::{
-        Certificate, add_sums, average_models, join_audits, join_schemas, lab_append, lab_group, lab_groups, merge_models, optimum_of_parts, order_of,
-        part_audit, part_certificate, part_look, part_order, part_product, part_schema, part_sums, workers_bound,
+        Certificate, add_sums, average_models, join_audits, join_schemas, lab_append, lab_group, lab_groups, merge_models,
+        optimum_of_parts, order_of, part_audit, part_certificate, part_look, part_order, part_product, part_schema, part_sums,
+        workers_bound,
     };
     #[pymodule_export]
     use super::pca::shift_invert_pca;

@@ -116,7 +116,8 @@ pub fn workers_bound(parts: Vec<Vec<u8>>, schema: &str, options: &str, sizes: Ve
     let d1 = domain.radius_from(&start).min(report.diameter);
     let rows = report.counts.rows;
     let of = |n: u64| {
-        let c = Constants::new(computed(g.g), computed(g.beta), computed(g.lambda), computed(report.diameter), n).with_d1(computed(d1));
+        let c = Constants::new(computed(g.g), computed(g.beta), computed(g.lambda), computed(report.diameter), n)
+            .with_d1(computed(d1));
         theorem_12(&c, 1, g.beta.max(g.lambda))
     };
     let Some(least) = sizes.iter().min().filter(|_| sizes.iter().sum::<u64>() == rows) else {
@@ -142,7 +143,13 @@ fn order_test(seed: u64) -> PyResult<OrderTest> {
 /// Goes on with the order test: the rows of this part come after those that `before` has seen.
 #[pyfunction]
 #[pyo3(signature = (rows, schema, seed, before=None))]
-pub fn part_order<'py>(py: Python<'py>, rows: &Rows, schema: &str, seed: u64, before: Option<&[u8]>) -> PyResult<Bound<'py, PyBytes>> {
+pub fn part_order<'py>(
+    py: Python<'py>,
+    rows: &Rows,
+    schema: &str,
+    seed: u64,
+    before: Option<&[u8]>,
+) -> PyResult<Bound<'py, PyBytes>> {
     let schema = read_schema(schema)?;
     let mut test = order_test(seed)?;
     if let Some(before) = before {
@@ -238,6 +245,7 @@ pub fn add_sums<'py>(py: Python<'py>, parts: Vec<Vec<u8>>) -> PyResult<Bound<'py
 struct Called<'a> {
     sums: &'a Py<PyAny>,
     product: &'a Py<PyAny>,
+    quadratic: bool,
     /// What a callback raised.
     raised: Option<PyErr>,
 }
@@ -250,6 +258,10 @@ impl Called<'_> {
 }
 
 impl Passes for Called<'_> {
+    fn is_quadratic(&self) -> bool {
+        self.quadratic
+    }
+
     fn expand(&mut self, w: &[f64], wanted: Wanted) -> Result<Expansion> {
         let called = Python::attach(|py| -> PyResult<State> {
             let answer = self.sums.call1(py, (PyArray1::from_slice(py, w), wanted.hessian, wanted.squares))?;
@@ -272,10 +284,18 @@ impl Passes for Called<'_> {
 
 /// Takes a model to the optimum of rows in parts: `sums(w, hessian, squares)` gives the bytes of [`add_sums`], `product(w, v)` a list of numbers.
 #[pyfunction]
-pub fn optimum_of_parts(py: Python<'_>, model: &Model, tolerance: f64, memory: usize, sums: Py<PyAny>, product: Py<PyAny>) -> PyResult<Model> {
+pub fn optimum_of_parts(
+    py: Python<'_>,
+    model: &Model,
+    tolerance: f64,
+    memory: usize,
+    sums: Py<PyAny>,
+    product: Py<PyAny>,
+) -> PyResult<Model> {
     let start = &model.model;
+    let quadratic = start.about.loss.without_l2().is_ok_and(|l| l.is_quadratic());
     let (found, stopped) = py.detach(|| {
-        let mut passes = Called { sums: &sums, product: &product, raised: None };
+        let mut passes = Called { sums: &sums, product: &product, quadratic, raised: None };
         let found = optimum_over(&mut passes, start, &OptimumOptions { tolerance, threads: 1, memory });
         (found, passes.raised)
     });

@@ -25,7 +25,8 @@ pub fn average(models: &[Model]) -> Result<Model> {
         }
         if m.rule.map.is_some() {
             return Err(Error::Combination(
-                "models with curves have no mean: the curves of two parts bend at places of their own; learn lines on each part".into(),
+                "models with curves have no mean: the curves of two parts bend at places of their own; learn lines on each part"
+                    .into(),
             ));
         }
         let share = m.about.rows as f64 / rows.max(1) as f64;

@@ -207,7 +207,9 @@ impl Symmetric {
     pub fn load(s: &State) -> Result<Self> {
         let (a, lost) = (s.f64("entries")?, s.f64("lost")?);
         let whole = Self::restored(a).filter(|_| lost.is_empty() || lost.len() == a.len());
-        whole.map(|m| Symmetric { lost: lost.to_vec(), ..m }).ok_or_else(|| Error::State { what: "a matrix of it is not square".into() })
+        whole
+            .map(|m| Symmetric { lost: lost.to_vec(), ..m })
+            .ok_or_else(|| Error::State { what: "a matrix of it is not square".into() })
     }
 
     /// Keeps the first coordinates, or adds coordinates that are zero.

@@ -74,6 +74,9 @@ fn a_sum_without_minimum_is_the_answer_no() {
     let message = String::from_utf8(out.stderr).unwrap();
     let said = message.lines().find(|l| l.contains("no optimum was reached")).unwrap();
     assert!(said.contains("·down") && said.contains("is not convex"), "{message}");
+    // The loss is quadratic: one look is enough.
+    let line = String::from_utf8(run(d, &[&FIT[..], &["--to-optimum", "--quiet", "--json"]].concat()).stdout).unwrap();
+    assert!(json(&line)["optimum"]["passes"].as_u64().unwrap() <= 2, "{line}");
     let l2 = said.split("L2 term above ").nth(1).unwrap().split(' ').next().unwrap();
     let fit = json(&ok(d, &[&FIT[..], &["--to-optimum", "--quiet", "--json", "--l2", l2]].concat()));
     assert_eq!(fit["optimum"]["converged"], true, "{fit}");
@@ -183,7 +186,10 @@ fn a_window_slides() {
     for (name, rows) in days {
         write(d, &format!("{name}.csv"), &format!("{}\n{}\n", lines[0], lines[rows].join("\n")));
         let data = format!("{name}.csv");
-        ok(d, &["fit", &data, "--target", "y", "--weight", "w", "--l2", "0.01", "--to-optimum=1e-12", "--quiet", "--model", name]);
+        ok(
+            d,
+            &["fit", &data, "--target", "y", "--weight", "w", "--l2", "0.01", "--to-optimum=1e-12", "--quiet", "--model", name],
+        );
     }
     ok(d, &["merge", "a", "b", "--model", "window"]);
     let said = json(&ok(d, &["merge", "window", "c", "--without", "a", "--model", "next", "--json"]));
@@ -191,7 +197,11 @@ fn a_window_slides() {
     let weights = |model: &str| -> Vec<(String, f64, f64)> {
         let shown = json(&ok(d, &["show", model, "--top", "0", "--json"]));
         let line = |w: &Value| {
-            (w["feature"].as_str().unwrap().to_owned(), w["weights"][0].as_f64().unwrap(), w["standard_errors"][0].as_f64().unwrap())
+            (
+                w["feature"].as_str().unwrap().to_owned(),
+                w["weights"][0].as_f64().unwrap(),
+                w["standard_errors"][0].as_f64().unwrap(),
+            )
         };
         let mut all: Vec<_> = shown["weights"].as_array().unwrap().iter().map(line).collect();
         all.sort_by(|a, b| a.0.cmp(&b.0));

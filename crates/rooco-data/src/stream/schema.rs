@@ -241,7 +241,8 @@ impl Schema {
         }
         let nobody = base.columns.len();
         for part in parts {
-            let same = |a: &Column, b: &Column| a.name == b.name && std::mem::discriminant(&a.role) == std::mem::discriminant(&b.role);
+            let same =
+                |a: &Column, b: &Column| a.name == b.name && std::mem::discriminant(&a.role) == std::mem::discriminant(&b.role);
             if part.columns.len() != base.columns.len() || !part.columns.iter().zip(&base.columns).all(|(a, b)| same(a, b)) {
                 return Err(Error::Data("two parts of the data have different columns".into()));
             }
@@ -258,7 +259,9 @@ impl Schema {
                     continue;
                 }
                 let coordinate = all.features() as u32;
-                if let Some(Role::Categorical { values } | Role::Words { values, .. }) = all.columns.get_mut(k).map(|c| &mut c.role) {
+                if let Some(Role::Categorical { values } | Role::Words { values, .. }) =
+                    all.columns.get_mut(k).map(|c| &mut c.role)
+                {
                     values.push(Category { value, coordinate });
                 }
                 if let Names::Listed(names) = &mut all.names {

@@ -196,7 +196,8 @@ impl Pass {
     /// Adds the sums of other rows of the same pass.
     fn join(&mut self, s: &State) -> Result<()> {
         let damaged = || Error::State { what: "the sums of a pass do not fit together".into() };
-        let (&[value_error, divergence_error, limited, absorb], &[absorb_most, farthest]) = (s.f64("added")?, s.f64("most")?) else {
+        let (&[value_error, divergence_error, limited, absorb], &[absorb_most, farthest]) = (s.f64("added")?, s.f64("most")?)
+        else {
             return Err(damaged());
         };
         let (values, divergence, ahead_error) = (s.f64("values")?, s.f64("divergence")?, s.f64("ahead_error")?);
@@ -339,8 +340,13 @@ impl Look {
             (sums.0, sums.1) = (sums.0 + b, sums.1 + b.abs());
             self.count_groups();
         }
-        let from =
-            Stand { loss: self.loss.as_ref(), of_scores: self.of_scores.as_ref(), at: &self.at, step: &self.step, units: &self.units };
+        let from = Stand {
+            loss: self.loss.as_ref(),
+            of_scores: self.of_scores.as_ref(),
+            at: &self.at,
+            step: &self.step,
+            units: &self.units,
+        };
         self.pass.add(&from, z, b);
     }
 

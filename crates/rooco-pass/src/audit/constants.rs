@@ -161,7 +161,8 @@ impl Counts {
 
     /// Adds those of other rows.
     pub(super) fn join(&mut self, s: &State) -> Result<()> {
-        let (&[rows, negative, checksum], &[weight, off], &[x, y, most]) = (s.u64("counts")?, s.f64("sums")?, s.f64("most")?) else {
+        let (&[rows, negative, checksum], &[weight, off], &[x, y, most]) = (s.u64("counts")?, s.f64("sums")?, s.f64("most")?)
+        else {
             return Err(Error::State { what: "its counts do not fit together".into() });
         };
         self.rows += rows;

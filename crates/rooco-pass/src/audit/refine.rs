@@ -282,7 +282,11 @@ impl Refiner {
         };
         if !self.start.free || l2 > 0.0 {
             let e = dot(&error, &error).sqrt();
-            add(gap_with_error(self.start.domain.as_ref(), l2, &self.look.at, &rho, e), self.start.domain.name(), Set::everything());
+            add(
+                gap_with_error(self.start.domain.as_ref(), l2, &self.look.at, &rho, e),
+                self.start.domain.name(),
+                Set::everything(),
+            );
         }
         if self.start.free && l2 == 0.0 {
             let most = |rho: &[f64], e: &[f64]| rho.iter().zip(e).map(|(r, e)| r.abs() + e).collect::<Vec<f64>>();

@@ -44,7 +44,8 @@ pub struct Named {
 pub fn merge_models(models: &[Named], without: &[Named]) -> Result<Joined> {
     let all = || models.iter().chain(without);
     // The first of the widest.
-    let Some(widest) = all().enumerate().min_by_key(|(k, m)| (std::cmp::Reverse(m.model.rule.features()), *k)).map(|m| m.1) else {
+    let Some(widest) = all().enumerate().min_by_key(|(k, m)| (std::cmp::Reverse(m.model.rule.features()), *k)).map(|m| m.1)
+    else {
         return Err(Error::Empty);
     };
     let spec = widest.model.about.loss.clone();

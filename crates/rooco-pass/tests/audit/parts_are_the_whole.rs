@@ -58,16 +58,18 @@ fn audits() {
                 let all = all.finish(3).unwrap();
                 let (a, b) = (&whole.geometry, &all.geometry);
                 assert_eq!((a.g, a.beta, a.rule), (b.g, b.beta, b.rule));
-                assert_eq!((whole.counts.rows, whole.counts.negative_rows, whole.counts.checksum), (
-                    all.counts.rows,
-                    all.counts.negative_rows,
-                    all.counts.checksum
-                ));
+                assert_eq!(
+                    (whole.counts.rows, whole.counts.negative_rows, whole.counts.checksum),
+                    (all.counts.rows, all.counts.negative_rows, all.counts.checksum)
+                );
                 assert_eq!((whole.counts.max_x, whole.counts.max_y), (all.counts.max_x, all.counts.max_y));
                 near(a.lambda, b.lambda, "λ");
                 near(a.beta_rms, b.beta_rms, "β_rms");
                 near(a.l, b.l, "L");
-                assert_eq!(whole.verdict == rooco_pass::audit::Verdict::Convex, all.verdict == rooco_pass::audit::Verdict::Convex);
+                assert_eq!(
+                    whole.verdict == rooco_pass::audit::Verdict::Convex,
+                    all.verdict == rooco_pass::audit::Verdict::Convex
+                );
             }
             assert!(new().join(&State::default()).is_err());
         }

@@ -40,7 +40,9 @@ pub static ENTRY: Entry = Entry {
     build: |o| {
         let (c, rounds) = (o.curvature()?, o.horizon()?);
         let Memory::Keep(keep) = &o.settings.memory else {
-            return Err(Error::Combination("a worker of several keeps the past rows that it replays: in memory or on disk".into()));
+            return Err(Error::Combination(
+                "a worker of several keeps the past rows that it replays: in memory or on disk".into(),
+            ));
         };
         let total = o.settings.total.unwrap_or(rounds);
         Ok(Box::new(worker_sgd(o.task, c, rounds, total, Draws::seeded(o.settings.seed), keep)?))
@@ -52,7 +54,7 @@ mod tests {
     use super::*;
     use crate::domain::Ball;
     use crate::learner::Learner;
-    use crate::loss::Squared;
+    use crate::loss::{Linear, Squared};
     use crate::row::Row;
 
     /// The rule written out: the draws of the seed among T, the steps, the mean of the iterates.
@@ -60,7 +62,7 @@ mod tests {
     fn is_the_rule_written_out() {
         let (n, total, beta, lambda) = (40u64, 160u64, 2.0, 0.5);
         let rows: Vec<(f64, f64)> = (0..n).map(|t| (1.0 + 0.1 * (t % 7) as f64, (t as f64 * 0.37).sin())).collect();
-        let task = Task::new(Squared, Ball::new(3.0).unwrap(), vec![0.5]);
+        let task = Task::new(Linear(Squared), Ball::new(3.0).unwrap()).start_at(vec![0.5]).unwrap();
         let c = Curvature::new(beta, lambda).unwrap();
         let mut learner = worker_sgd(task, c, n, total, Draws::seeded(9), &Keep::Planned).unwrap();
         let (mut w, mut mean, mut draws, mut replayed) = (0.5f64, 0.0, Draws::seeded(9), 0);
@@ -75,7 +77,7 @@ mod tests {
         }
         assert!((learner.rule().weights[0] - mean).abs() < 1e-14 && replayed > 0, "{replayed}");
         assert!(learner.observe(Row::dense(&[1.0], 1.0)).is_err(), "its rows are over");
-        let few = worker_sgd(Task::new(Squared, Ball::new(3.0).unwrap(), vec![0.5]), c, 10, 5, Draws::seeded(1), &Keep::Planned);
+        let few = worker_sgd(Task::new(Linear(Squared), Ball::new(3.0).unwrap()), c, 10, 5, Draws::seeded(1), &Keep::Planned);
         assert!(few.is_err());
     }
 }
