@@ -33,8 +33,8 @@ def local(workers: int = 2, memory: str = "1GiB", folder: str | os.PathLike[str]
     from distributed import Client
 
     return Client(
-        n_workers=workers, threads_per_worker=1, processes=True, memory_limit=memory, host="127.0.0.1", dashboard_address=None,
-        scheduler_kwargs={"dashboard": False}, local_directory=None if folder is None else os.fspath(folder),
+        n_workers=workers, threads_per_worker=1, processes=True, memory_limit=memory, host="127.0.0.1", dashboard_address="127.0.0.1:0",
+        local_directory=None if folder is None else os.fspath(folder),
     )  # fmt: skip
 
 

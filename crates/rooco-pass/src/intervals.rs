@@ -84,7 +84,7 @@ impl Residuals {
         // A level such as 0.95 is not a number of the machine: what is within its rounding of a whole number of rows is that number.
         let below = if (n + 1) as f64 * side - below > 1.0 - 1e-9 { below + 1.0 } else { below } as usize;
         if below == 0 {
-            let least = (1.0 / side - 1e-9).ceil() as u64 - 1;
+            let least = (1.0 / side * (1.0 - 1e-9)).ceil() as u64 - 1;
             return Err(Error::Unsupported(format!(
                 "an interval of {} % takes {least} held-out rows at least, and there are {n}: hold out more, or ask for less",
                 100.0 * level
@@ -107,6 +107,7 @@ mod tests {
         assert_eq!(r.ends(0.9).unwrap(), (2.0, 38.0));
         assert_eq!(r.ends(0.5).unwrap(), (10.0, 30.0));
         assert!(r.ends(0.96).unwrap_err().to_string().contains("takes 49 held-out rows"));
+        assert!(r.ends(0.9999).unwrap_err().to_string().contains("takes 19999 held-out rows"));
         assert!(r.ends(1.0).is_err() && r.ends(f64::NAN).is_err());
         assert!(Residuals::restored(vec![f64::NAN]).is_none());
     }

@@ -35,7 +35,7 @@ pub struct NewtonOptions {
 
 impl Default for NewtonOptions {
     fn default() -> Self {
-        NewtonOptions { tolerance: 1e-8, matrix: 2000, most_passes: 400, squares: true }
+        NewtonOptions { tolerance: 1e-8, matrix: 2000, most_passes: 2000, squares: true }
     }
 }
 
