@@ -101,6 +101,7 @@ class _OnePass(BaseEstimator):
             # The optimum of the columns, unless curves are asked for.
             features="linear" if self.to_optimum and self.features == "auto" else str(self.features),
             monotone={str(name): int(sign) for name, sign in (self.monotonic_cst or {}).items()},
+            interactions=[[str(a), str(b)] for a, b in (self.interactions or [])],
             reservoir=str(self.reservoir),
             seed=self._seed(),
             holdout=float(self.holdout),

@@ -48,6 +48,7 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         algorithm: str = "auto",
         features: str = "auto",
         monotonic_cst: Any = None,
+        interactions: Any = None,
         l2: float = 0.0,
         domain: str | None = None,
         horizon: int | None = None,
@@ -74,6 +75,7 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         self.algorithm = algorithm
         self.features = features
         self.monotonic_cst = monotonic_cst
+        self.interactions = interactions
         self.l2 = l2
         self.domain = domain
         self.horizon = horizon

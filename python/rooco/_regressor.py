@@ -24,6 +24,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
     features : what the model is linear in. ``'linear'``: the columns as they are. ``'shapes'``: a curve for every numeric column. ``'pairs'``: curves and
         products of pairs of columns. ``'auto'``: all three as experts in one average (other algorithms than the default, domains and corrected features
         then take the columns as they are).
+    interactions : pairs of columns that are taken whatever `features` says, ``[('a', 'b'), ...]``.
     monotonic_cst : columns along which the score must rise (1) or fall (-1), a dict by name; their curves are made so after the pass.
     l2 : (l2/2)‖w‖² is added to every row's loss.
     domain : the set that the weights are kept in: ``'ball:R'``, ``'box:LO,HI'``, ``'simplex'``, ``'l1:R'``.
@@ -69,6 +70,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         algorithm: str = "auto",
         features: str = "auto",
         monotonic_cst: Any = None,
+        interactions: Any = None,
         l2: float = 0.0,
         domain: str | None = None,
         horizon: int | None = None,
@@ -93,6 +95,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         self.algorithm = algorithm
         self.features = features
         self.monotonic_cst = monotonic_cst
+        self.interactions = interactions
         self.l2 = l2
         self.domain = domain
         self.horizon = horizon

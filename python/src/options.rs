@@ -35,6 +35,7 @@ pub struct FitOptions {
     pub algorithm: String,
     features: String,
     monotone: BTreeMap<String, i8>,
+    interactions: Vec<[String; 2]>,
     beta: Option<f64>,
     lambda: Option<f64>,
     l: Option<f64>,
@@ -72,6 +73,7 @@ impl Default for FitOptions {
             algorithm: "auto".into(),
             features: "auto".into(),
             monotone: BTreeMap::new(),
+            interactions: Vec::new(),
             beta: None,
             lambda: None,
             l: None,
@@ -103,6 +105,7 @@ impl FitOptions {
             algorithm: Algorithm::parse(&self.algorithm)?,
             features: rooco::map::Kind::parse(&self.features)?,
             monotone: self.monotone.clone().into_iter().filter(|(_, sign)| *sign != 0).collect(),
+            interactions: self.interactions.clone(),
             settings: Settings {
                 beta: self.beta.map(Constant::given),
                 lambda: self.lambda.map(Constant::given),

@@ -68,3 +68,18 @@ def test_curves_are_drawn(curved):
     x, y = curved
     figure = OnePassRegressor().fit(x, y).plot_shapes(top=4)
     assert sum(panel.get_visible() for panel in figure.axes) >= 4
+
+
+def test_pairs_that_are_named(program, tmp_path, curved):
+    x, y = curved
+    table = pd.DataFrame(x, columns=list("abc"))
+    model = OnePassRegressor(features="shapes", interactions=[("b", "c")]).fit(table, y)
+    assert {f["name"] for f in model.shape_functions_} == {"a", "b", "c", "b × c"}
+    assert model.score(table, y) > OnePassRegressor(features="shapes").fit(table, y).score(table, y) + 0.1
+    with pytest.raises(ValueError, match="did you mean `b`"):
+        OnePassRegressor(interactions=[("a", "bb")]).fit(table, y)
+    table["y"] = y
+    table.to_csv(tmp_path / "t.csv", index=False)
+    program("fit", tmp_path / "t.csv", "--target", "y", "--features", "linear", "--interactions", "b:c", "-m", tmp_path / "m", "--quiet")
+    mine = OnePassRegressor(features="linear", interactions=[("b", "c")]).fit_file(tmp_path / "t.csv", target="y")
+    assert mine.model_.to_bytes() == (tmp_path / "m").read_bytes()

@@ -79,14 +79,14 @@ function lines(c, showBounds) {
     ys: s.low ? withError(s.y[i], (s.high[i] - s.low[i]) / 4) : short(s.y[i]) }))).filter(v => c.y.scale !== "log" || v.y > 0);
   const x = { field: "x", type: "quantitative", ...axis(c.x, values.map(v => v.x), "x") }, yAxis = axis(c.y, values.map(v => v.y), "y");
   const y = field => ({ field, type: "quantitative", ...yAxis });
-  const floor = yAxis.scale.domain?.[0] ?? 0;
+  const floor = yAxis.scale.domain?.[0] ?? -1e300, some = c.y.scale === "linear" ? "isValid(datum.hi)" : "datum.hi > 0";
   const columns = Math.max(1, Math.floor(62 / (Math.max(...keys.map(k => k.length)) + 5)));
   const color = { field: "k", type: "nominal", title: null, scale: { domain: keys, range: palette(keys) }, legend: { orient: "bottom", columns, symbolType: "stroke", symbolStrokeWidth: 3, symbolSize: 140, labelLimit: 260, offset: 6, columnPadding: 14 } };
   const tooltip = [{ field: "name", title: c.legend }, { field: "xs", title: c.x.title }, { field: "ys", title: c.y.title }];
   const few = Math.max(...series.map(s => s.x.length)) <= 12;
   const layer = [
     { params: [pick("k")], transform: [{ filter: "datum.b === ''" }], mark: { type: "line", strokeWidth: 2, strokeJoin: "round", clip: true }, encoding: { x, y: y("y"), color, opacity: faded(1) } },
-    ...(!series.some(s => s.low) ? [] : [{ transform: [{ filter: "datum.b === '' && datum.hi > 0" }, { calculate: `max(datum.lo, ${floor})`, as: "low" }], mark: { type: "area", clip: true }, encoding: { x, y: y("low"), y2: { field: "hi" }, color: { ...color }, opacity: faded(0.16) } }]),
+    ...(!series.some(s => s.low) ? [] : [{ transform: [{ filter: `datum.b === '' && ${some}` }, { calculate: `max(datum.lo, ${floor})`, as: "low" }], mark: { type: "area", clip: true }, encoding: { x, y: y("low"), y2: { field: "hi" }, color: { ...color }, opacity: faded(0.16) } }]),
   ];
   if (series.some(s => s.bound !== undefined)) layer.push({ transform: [{ filter: "datum.b !== ''" }], mark: { type: "line", strokeDash: [5, 4], strokeWidth: 1.5 }, encoding: { x, y: y("y"), color: { ...color }, detail: { field: "b" }, opacity: faded(0.85) } });
   layer.push({ params: [{ name: "hover", select: { type: "point", on: "pointerover", nearest: true, clear: "pointerout" } }], mark: { type: "point", filled: true, size: few ? 34 : 46 },
@@ -105,12 +105,22 @@ function dots(c) {
     ...(!c.series.some(s => s.low) ? [] : [{ transform: [{ calculate: `max(datum.lo, ${floor})`, as: "low" }], mark: { type: "rule", strokeWidth: 2, clip: true }, encoding: { x: x("low"), x2: { field: "hi" }, y, color } }]),
     { mark: { type: "point", filled: true, size: 80 }, encoding: { x: x("v"), y, color: { ...color }, tooltip } }] };
 }
+// Cells from blue (below zero) over nothing to orange, whatever the theme is.
+function heat(c) {
+  const rows = c.series.map(s => s.key), values = c.series.flatMap(s => s.x.map((x, i) => ({ r: s.key, c: c.places[x], v: s.y[i], vs: short(s.y[i]), o: Math.abs(s.y[i]) })));
+  const most = Math.max(...values.map(v => v.o), 1e-300);
+  const x = { field: "c", type: "ordinal", sort: c.places, axis: { title: c.x.title, labelAngle: c.places.some(p => p.length > 6) ? -45 : 0, labelOverlap: true, labelLimit: 90 } };
+  const y = { field: "r", type: "ordinal", sort: rows, axis: { title: c.y.title, labelLimit: 120, labelOverlap: true } };
+  const color = { field: "v", type: "quantitative", title: null, scale: { domain: [-most, 0, most], range: [colours[0], "#9aa3ab22", colours[1]], interpolate: "rgb" }, legend: { orient: "bottom", gradientLength: 220, tickCount: 5 } };
+  const tooltip = [{ field: "r", title: c.y.title }, { field: "c", title: c.x.title }, { field: "vs", title: c.legend }];
+  return { width: "container", height: Math.max(120, Math.min(270, 22 * rows.length)), autosize: { type: "fit-x", contains: "padding" }, data: { values }, mark: { type: "rect" }, encoding: { x, y, color, tooltip } };
+}
 function chart(parent, c) {
   const box = add(parent, "div", undefined, "chart");
   box.id = c.id;
   add(box, "h3", c.title);
   add(box, "div", c.subtitle, "sub");
-  charts.push({ node: add(box, "div"), spec: bounds => c.kind === "dots" ? dots(c) : lines(c, bounds) });
+  charts.push({ node: add(box, "div"), spec: bounds => c.kind === "dots" ? dots(c) : c.kind === "heat" ? heat(c) : lines(c, bounds) });
 }
 function drawAll() {
   const ink = "currentColor";

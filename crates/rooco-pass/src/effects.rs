@@ -35,6 +35,10 @@ pub struct Effect {
     pub of: Vec<Side>,
     /// f at every place; a pair has a row for each place of its first column.
     pub value: Vec<f64>,
+    /// The standard error of f at every place, where the model has errors and no pair speaks about this column: that of the place's weight. The weights of all
+    /// columns can be moved by constants without a change of the model, and these errors have no part of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Vec<f64>>,
 }
 
 /// The places of one column.
@@ -205,12 +209,34 @@ impl<'a> Effects<'a> {
         all
     }
 
+    /// The standard error of a weight.
+    fn error(&self, i: usize) -> Option<f64> {
+        let k = self.model.rule.outputs;
+        self.model.errors.as_ref()?.get(i * k + self.output).copied()
+    }
+
+    /// The standard error of a function at its places: those of a curve alone, or of categories. The mixture and pairs have none.
+    fn errors(&self, c: &ColumnEffect) -> Option<Vec<f64>> {
+        if self.map.keeps_raw() || !self.map.pairs().is_empty() {
+            return None;
+        }
+        match &c.kind {
+            Kind::Number { curve: Some(k), .. } => {
+                let curve = &self.map.curves()[*k];
+                (0..curve.knots.len()).map(|j| self.error(curve.at as usize + j)).collect()
+            }
+            Kind::Number { .. } => None,
+            Kind::Categories(values) => values.iter().map(|(i, _)| self.error(self.map.base() + i)).collect(),
+        }
+    }
+
     fn column(&self, c: &ColumnEffect) -> Effect {
         let (side, value) = match &c.kind {
             Kind::Number { coordinate, curve } => {
                 let (mut at, mut mass) = self.places(c);
                 // Where pairs bend it, too.
-                if let Some(Axis::Number { knots, .. }) = c.axis.map(|a| &self.map.axes()[a]) {
+                let paired = c.axis.filter(|axis| self.map.pairs().iter().any(|p| p.axes.contains(axis)));
+                if let Some(Axis::Number { knots, .. }) = paired.map(|a| &self.map.axes()[a]) {
                     for x in knots.values() {
                         if let Err(place) = at.binary_search_by(|v| v.total_cmp(x)) {
                             at.insert(place, *x);
@@ -229,7 +255,8 @@ impl<'a> Effects<'a> {
             }
         };
         let importance = value.iter().zip(&side.mass).map(|(v, m)| m * v.abs()).sum();
-        Effect { name: c.name.clone(), importance, of: vec![side], value }
+        let error = self.errors(c).filter(|e| e.len() == value.len());
+        Effect { name: c.name.clone(), importance, of: vec![side], value, error }
     }
 
     fn pair(&self, p: &PairEffect) -> Effect {
@@ -244,7 +271,7 @@ impl<'a> Effects<'a> {
         }
         let importance =
             value.iter().enumerate().map(|(k, v)| rows[k / columns.len()] * columns[k % columns.len()] * v.abs()).sum();
-        Effect { name: p.name.clone(), importance, of: sides, value }
+        Effect { name: p.name.clone(), importance, of: sides, value, error: None }
     }
 
     fn side(&self, axis: usize) -> Side {

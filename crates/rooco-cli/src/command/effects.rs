@@ -69,7 +69,7 @@ pub fn export(model: &Model, path: &Path) -> Result<()> {
     let text = match path.extension().and_then(|e| e.to_str()) {
         Some("json") => json(model).to_string() + "\n",
         Some("csv") => {
-            let mut out = String::from("class,effect,importance,column,at,column_2,at_2,value,mass\n");
+            let mut out = String::from("class,effect,importance,column,at,column_2,at_2,value,mass,error\n");
             for (class, effects) in outputs(model) {
                 for e in effects.list() {
                     let width = e.of.get(1).map_or(1, |side| side.mass.len());
@@ -80,14 +80,15 @@ pub fn export(model: &Model, path: &Path) -> Result<()> {
                         let (other, there) = second.map_or_else(Default::default, |s| (s.column.clone(), place(s, j)));
                         let _ = writeln!(
                             out,
-                            "{},{},{},{},{},{},{},{v},{mass}",
+                            "{},{},{},{},{},{},{},{v},{mass},{}",
                             quoted(&class),
                             quoted(&e.name),
                             e.importance,
                             quoted(&first.column),
                             quoted(&place(first, i)),
                             quoted(&other),
-                            quoted(&there)
+                            quoted(&there),
+                            e.error.as_ref().map_or(String::new(), |e| e[k].to_string())
                         );
                     }
                 }

@@ -17,6 +17,7 @@ use rooco::replay::{Keep, Leftovers};
 use rooco_data::shuffle::{ShuffleOptions, ShuffledRows};
 use rooco_data::stream::{Labels, Schema, Stream};
 use rooco_pass::audit::{Audit, AuditReport, Verdict};
+use rooco_pass::effects::Effects;
 use rooco_pass::fit::{self, Checkpoint, Control, FitOptions, Pass, Progress as Beat, Watch};
 use rooco_pass::metrics::Figures;
 use rooco_pass::model::{Model, file, with_repairs};
@@ -70,6 +71,11 @@ pub struct Arguments {
     /// Numeric columns along which the score must fall.
     #[arg(long, value_delimiter = ',', value_name = "COLUMN,...")]
     pub decreasing: Vec<String>,
+
+    /// Pairs of columns that are taken whatever --features says, as a:b,c:d. Two numbers: a table of the products of their hats, linear between its knots; categories:
+    /// a weight for each pair of values. Beyond 17 columns, where pairs are chosen, these come on top.
+    #[arg(long, value_delimiter = ',', value_name = "A:B,...", value_parser = parse_pair)]
+    pub interactions: Vec<[String; 2]>,
 
     /// λ, a lower bound on the strong convexity of the mean loss.
     #[arg(long)]
@@ -145,7 +151,7 @@ pub struct Arguments {
 
     /// Goes on from a model that was written with --with-state, with other data: the same numbers as one run over all of them. The model says
     /// what the columns mean and all options.
-    #[arg(long, value_name = "MODEL", conflicts_with_all = ["loss", "l2", "domain", "algorithm", "features", "beta", "lambda", "l", "gradient_bound", "horizon",
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["loss", "l2", "domain", "algorithm", "features", "interactions", "beta", "lambda", "l", "gradient_bound", "horizon",
         "n0", "seed", "holdout", "guarantee", "resume", "shuffle", "no_order_test", "checkpoint"])]
     pub from: Option<PathBuf>,
 
@@ -188,6 +194,29 @@ pub struct Arguments {
     /// No progress line.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// `a:b`. Names with a colon cannot be told apart here: rename the column.
+fn parse_pair(text: &str) -> std::result::Result<[String; 2], String> {
+    match text.split(':').collect::<Vec<_>>()[..] {
+        [a, b] if !a.is_empty() && !b.is_empty() => Ok([a.to_owned(), b.to_owned()]),
+        _ => Err("write two columns as a:b".into()),
+    }
+}
+
+/// Why the columns are taken as they are although nobody asked for that, if they are.
+fn lines_because(a: &Arguments, model: &Model) -> Option<String> {
+    if a.features != "auto" || a.from.is_some() || model.about.features != "linear" {
+        return None;
+    }
+    let why = match () {
+        _ if a.to_optimum.is_some() => "--to-optimum",
+        _ if a.guarantee => "--guarantee",
+        _ if !Algorithm::parse(&a.algorithm).is_ok_and(|a| a.is_default()) => "another algorithm than the default",
+        _ if a.domain != "none" => "--domain",
+        _ => return Some("the columns as they are, because features are corrected, and no curve can be made of them".into()),
+    };
+    Some(format!("the columns as they are, because of {why}; --features shapes or pairs makes them all the same"))
 }
 
 /// What the registry says of the losses.
@@ -313,6 +342,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             .iter()
             .flat_map(|(names, sign)| names.iter().map(|n| (n.clone(), *sign)))
             .collect(),
+        interactions: a.interactions.clone(),
         settings: Settings {
             horizon: constants.horizon.map_or_else(|| horizon(&a, algorithm), |t| Ok(Some(t)))?,
             n0: a.n0,
@@ -388,6 +418,11 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     if let Some(order) = fitted.order.as_ref().filter(|o| !o.random_order()) {
         eprintln!("rooco: {}", say::order(order));
     }
+    for [a, b] in missing_pairs(&a, &fitted.model) {
+        eprintln!(
+            "rooco: the pair {a}:{b} is not in the model: one of its columns has a single value, or no value twice, in the first rows"
+        );
+    }
     if fitted.model.about.negative_block {
         eprintln!("rooco: {}", summary::NEGATIVE_BLOCK);
     }
@@ -423,6 +458,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         line["order"] = json!(fitted.order.as_ref().map(|o| {
             json!({"verdict": o.verdict().name(), "random": o.verdict().random(), "row": o.crossed(), "text": o.to_string()})
         }));
+        line["no_curves"] = json!(lines_because(&a, &fitted.model));
         line["state_bytes"] = json!(state_bytes);
         line["shuffled"] = json!(a.shuffle);
         line["diverged"] = json!(diverged.is_some());
@@ -433,6 +469,9 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         writeln!(std::io::stdout(), "{line}")?;
     } else {
         write!(std::io::stdout(), "{}", summary::text(&fitted.model, rows, seconds, a.model.as_deref(), a.explain))?;
+        if let Some(why) = lines_because(&a, &fitted.model) {
+            writeln!(std::io::stdout(), "{:<18}{why}", "no curves")?;
+        }
         if let (Some(bytes), Some(path)) = (state_bytes, &a.model) {
             let (kb, path) = (words::count(bytes as u64 / 1000 + 1), path.display());
             writeln!(std::io::stdout(), "{:<18}{kb} kB of the model file: go on with rooco fit --from {path} MORE", "state")?;
@@ -458,6 +497,13 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     let refused = a.guarantee && !fitted.model.about.promise.is_guarantee;
     let no_optimum = fitted.model.about.optimum.as_ref().is_some_and(|o| !o.converged && !o.is_one_pass);
     Ok(if diverged.is_some() || refused || no_optimum { Outcome::No } else { Outcome::Done })
+}
+
+/// Pairs that were asked for by name and that the map does not have.
+fn missing_pairs(a: &Arguments, model: &Model) -> Vec<[String; 2]> {
+    let names = Effects::of(model, 0).map_or(Vec::new(), |e| e.names());
+    let known = |a: &str, b: &str| names.contains(&format!("{a} × {b}"));
+    a.interactions.iter().filter(|[a, b]| !known(a, b) && !known(b, a)).cloned().collect()
 }
 
 /// The model to go on from, and its state.

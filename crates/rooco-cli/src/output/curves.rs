@@ -9,8 +9,8 @@ use super::words;
 /// The section's title, and how many functions are drawn.
 const CURVES: &str = "Curves and pairs";
 const DRAWN: usize = 16;
-/// Of a pair, so many places of its second column are drawn, a line each.
-const LINES: usize = 6;
+/// Of a pair, so many of the most frequent categories are drawn.
+const CATEGORIES: usize = 20;
 
 /// Charts of the most important functions and a table of all of them; nothing for a model that is linear in its columns.
 pub fn section(model: &Model) -> Option<(Vec<Chart>, Section)> {
@@ -21,6 +21,16 @@ pub fn section(model: &Model) -> Option<(Vec<Chart>, Section)> {
         words::short(effects.constant()),
         words::count(all.len() as u64)
     )];
+    notes.push(match all.iter().any(|e| e.error.is_some()) {
+        true => "Bands and bars are two standard errors of the weight at a place, if the rows are independent draws.".into(),
+        false => {
+            let why = match model.errors.is_some() {
+                true => "in a model with pairs the errors of single weights do not say how sure a curve is",
+                false => "one pass gives no standard errors; a model of curves that was brought to its optimum has them",
+            };
+            format!("No bands: {why}.")
+        }
+    });
     if model.rule.outputs > 1 {
         let class = model.about.schema.target.classes().first().cloned().unwrap_or_default();
         notes.push(format!("The model has a score for every class; these are the functions of that of class {class}."));
@@ -67,7 +77,8 @@ fn curve(e: &Effect, side: &Side, name: &str) -> Chart {
     c.legend = "what".into();
     let at = side.at.as_deref().unwrap_or_default();
     for (x, v) in at.iter().zip(&e.value) {
-        c.line("curve", None).add(*x, *v, None);
+        let k = c.line("curve", None).x.len();
+        c.line("curve", None).add(*x, *v, e.error.as_ref().map(|e| e[k]));
     }
     // The density below the curve, in a fifth of its height.
     let (low, high) = range(&e.value);
@@ -99,42 +110,52 @@ fn levels(e: &Effect, side: &Side, name: &str) -> Chart {
     let mut order: Vec<usize> = (0..e.value.len()).collect();
     order.sort_by(|a, b| side.mass[*b].total_cmp(&side.mass[*a]));
     for &k in order.iter().take(20) {
-        c.line(&names[k], None).add(0.0, e.value[k], None);
+        c.line(&names[k], None).add(0.0, e.value[k], e.error.as_ref().map(|e| e[k]));
     }
     c
 }
 
-/// The numeric column of a pair to the right, the other one as lines.
+/// A table of cells: the numeric column of a pair to the right, the other one below each other.
 fn pair(e: &Effect, first: &Side, second: &Side, name: &str) -> Chart {
     let width = second.mass.len();
-    // (i, j) -> value, with the column to the right as i.
     let turned = first.at.is_none() && second.at.is_some();
-    let (across, lines) = if turned { (second, first) } else { (first, second) };
+    let (across, down) = if turned { (second, first) } else { (first, second) };
     let value = |i: usize, j: usize| if turned { e.value[j * width + i] } else { e.value[i * width + j] };
-    let mut c = Chart::new(CURVES, name, &e.name, &across.column, "adds to the score");
-    c.legend = lines.column.clone();
+    let mut c = Chart::new(CURVES, name, &e.name, &across.column, &down.column);
+    c.kind = ChartKind::Heat;
+    c.legend = "adds to the score".into();
     c.subtitle = "beyond the curves of the two".into();
-    let mut order: Vec<usize> = (0..lines.mass.len()).collect();
-    if lines.at.is_some() {
-        // Spread over the column.
-        let n = order.len();
-        order = (0..n.min(LINES)).map(|k| if n <= LINES { k } else { k * (n - 1) / (LINES - 1) }).collect();
-    } else {
-        order.sort_by(|a, b| lines.mass[*b].total_cmp(&lines.mass[*a]));
-        order.truncate(LINES);
+    let columns = shown(across);
+    c.places = columns.iter().map(|&i| label(across, i)).collect();
+    let mut rows = shown(down);
+    if down.at.is_some() {
+        // Larger numbers are higher.
+        rows.reverse();
     }
-    for j in order {
-        let label = match (&lines.at, &lines.levels) {
-            (Some(at), _) => words::short(at[j]),
-            (_, Some(levels)) => levels[j].clone(),
-            _ => String::new(),
-        };
-        for i in 0..across.mass.len() {
-            let x = across.at.as_ref().map_or(i as f64, |at| at[i]);
-            c.line(&label, None).add(x, value(i, j), None);
+    for j in rows {
+        for (k, &i) in columns.iter().enumerate() {
+            c.line(&label(down, j), None).add(k as f64, value(i, j), None);
         }
     }
     c
+}
+
+/// The places of one side of a pair that are drawn: all knots, or the most frequent categories.
+fn shown(side: &Side) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..side.mass.len()).collect();
+    if side.at.is_none() {
+        all.sort_by(|a, b| side.mass[*b].total_cmp(&side.mass[*a]));
+        all.truncate(CATEGORIES);
+    }
+    all
+}
+
+fn label(side: &Side, k: usize) -> String {
+    match (&side.at, &side.levels) {
+        (Some(at), _) => words::short(at[k]),
+        (_, Some(levels)) => levels[k].clone(),
+        _ => String::new(),
+    }
 }
 
 fn range(values: &[f64]) -> (f64, f64) {

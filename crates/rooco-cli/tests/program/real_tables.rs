@@ -35,7 +35,9 @@ fn spoiled(d: &Path, n: usize, spoil: impl Fn(usize, &str) -> String) -> (Value,
     let talk = String::from_utf8(out.stderr).unwrap();
     assert_eq!(out.status.code(), Some(0), "{talk}");
     let odd = json(&String::from_utf8(out.stdout).unwrap());
-    assert_eq!(odd["features"], clean["features"], "{odd}");
+    // A feature for missing values, where there are ten of them among the first rows.
+    let more = odd["features"].as_u64().unwrap() - clean["features"].as_u64().unwrap();
+    assert!(more <= 1 && (more == 1) == odd["columns"].to_string().contains("a.missing"), "{odd}");
     assert!(
         odd["progressive_loss"].as_f64().unwrap() < 1.1 * clean["progressive_loss"].as_f64().unwrap() + 0.04,
         "{odd} {clean}"

@@ -85,7 +85,11 @@ fn curves_and_pairs_are_learned_shown_explained_and_exported() {
     for page in ["curves.html", "report.html"] {
         let page = std::fs::read_to_string(d.join(page)).unwrap();
         assert!(
-            page.contains("Curves and pairs") && page.contains("b × c") && page.contains("where the rows are"),
+            page.contains("Curves and pairs")
+                && page.contains("b × c")
+                && page.contains("where the rows are")
+                && page.contains("\"kind\":\"heat\"")
+                && page.contains("No bands: one pass gives no standard errors"),
             "{}",
             page.len()
         );
@@ -157,4 +161,159 @@ fn a_column_is_kept_monotone_exactly() {
     }
     let why = error(d, &["fit", "t.csv", "--target", "y", "--increasing", "nothing"]);
     assert!(why.contains("`nothing`"), "{why}");
+    let why = error(d, &["fit", "t.csv", "--target", "y", "--decreasing", "aa"]);
+    assert!(why.contains("did you mean `a`?"), "{why}");
+}
+
+#[test]
+fn where_auto_takes_the_columns_as_they_are_it_says_so() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    write(d, "t.csv", &curved(3000, 5));
+    let run = |more: &[&str]| ok(d, &[&["fit", "t.csv", "--target", "y"], more].concat());
+    for (more, why) in [
+        (&["--algorithm", "sgd"][..], "another algorithm than the default"),
+        (&["--domain", "ball:20"], "--domain"),
+        (&["--domain", "ball:20", "--guarantee"], "--guarantee"),
+        (&["--to-optimum"], "--to-optimum"),
+    ] {
+        let said = run(more);
+        let line = said.lines().find(|l| l.starts_with("no curves")).unwrap_or_else(|| panic!("{more:?}: {said}"));
+        assert!(line.contains("as they are") && line.contains(why) && line.contains("--features shapes"), "{line}");
+        assert!(json(&run(&[more, &["--json"]].concat()))["no_curves"].as_str().unwrap().contains(why));
+    }
+    // Where curves were made, or lines were asked for, there is nothing to say.
+    for more in [&[][..], &["--features", "linear"], &["--features", "shapes", "--domain", "ball:20"]] {
+        assert!(!run(more).contains("no curves"), "{more:?}");
+    }
+}
+
+#[test]
+fn pairs_that_are_named_are_taken_with_any_kind_of_features() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    write(d, "train.csv", &curved(6000, 6));
+    write(d, "test.csv", &curved(500, 7));
+    let loss = |more: &[&str]| {
+        let common = ["fit", "train.csv", "--target", "y", "--test", "test.csv", "--json", "-m", "m"];
+        let s = json(&ok(d, &[&common[..], more].concat()));
+        (s["test"]["loss"].as_f64().unwrap(), s["pairs"].as_u64().unwrap())
+    };
+    for features in ["linear", "shapes"] {
+        let (without, none) = loss(&["--features", features]);
+        let (with, one) = loss(&["--features", features, "--interactions", "c:b"]);
+        assert!(with < 0.3 * without && (none, one) == (0, 1), "{features}: {without} {with} {none} {one}");
+        let head = ok(d, &["predict", "m", "test.csv", "--explain"]);
+        assert_eq!(head.lines().next().unwrap(), "score,constant,a,b,c,b × c", "{features}");
+    }
+    // Another algorithm, to the same bytes after a stop.
+    let sgd = ["fit", "train.csv", "--target", "y", "--interactions", "b:c,a:b", "--algorithm", "sgd"];
+    ok(d, &[&sgd[..], &["-m", "whole"]].concat());
+    ok(d, &[&sgd[..], &["-m", "x", "--checkpoint", "ck", "--every", "2500"]].concat());
+    ok(d, &[&sgd[..], &["-m", "again", "--resume", "ck"]].concat());
+    assert_eq!(std::fs::read(d.join("whole")).unwrap(), std::fs::read(d.join("again")).unwrap());
+    let other = ["fit", "train.csv", "--target", "y", "--interactions", "b:c", "--algorithm", "sgd", "-m", "n", "--resume", "ck"];
+    assert!(error(d, &other).contains("interactions"));
+    for (pairs, says) in [("b:cc", "did you mean `c`?"), ("b:b", "is one column"), ("y:b", "no column `y`")] {
+        let why = error(d, &["fit", "train.csv", "--target", "y", "--interactions", pairs]);
+        assert!(why.contains(says), "{pairs}: {why}");
+    }
+    let one = run(d, &["fit", "train.csv", "--target", "y", "--interactions", "b"]);
+    assert!(String::from_utf8_lossy(&one.stderr).contains("write two columns as a:b"));
+    let both = error(d, &["fit", "train.csv", "--target", "y", "--interactions", "b:c", "--increasing", "b"]);
+    assert!(both.contains("in no pair"), "{both}");
+    // What was asked for and is not there is said.
+    let constant: String = (0..3000).map(|i| format!("{},{},1.5\n", i % 7, (i % 11) as f64 + 0.5)).collect();
+    write(d, "constant.csv", &format!("y,a,one\n{constant}"));
+    let asked = ["fit", "constant.csv", "--target", "y", "--loss", "squared", "--numeric", "a,one", "--interactions", "a:one"];
+    let out = run(d, &asked);
+    let text = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(text.contains("the pair a:one is not in the model"), "{text}");
+}
+
+#[test]
+fn a_missing_value_has_a_feature_of_its_own() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    // Where `a` is missing y is 4; a line or a curve through what was filled in cannot say that.
+    let rows = |from: usize, to: usize| -> String {
+        let line = |i: usize| {
+            let a = (i * 7919 % 1000) as f64 / 100.0 - 5.0;
+            if i.is_multiple_of(5) {
+                "4,,x\n".to_owned()
+            } else {
+                format!("{},{a},{}\n", 0.3 * a, if i.is_multiple_of(2) { "x" } else { "z" })
+            }
+        };
+        format!("y,a,b\n{}", (from..to).map(line).collect::<String>())
+    };
+    write(d, "train.csv", &rows(0, 6000));
+    write(d, "test.csv", &rows(6000, 7000));
+    for features in ["linear", "shapes", "auto"] {
+        let run = ["fit", "train.csv", "--target", "y", "--features", features, "--test", "test.csv", "--json", "-m", "m"];
+        let s = json(&ok(d, &run));
+        let loss = s["test"]["loss"].as_f64().unwrap();
+        assert!(loss < 0.01, "{features}: {loss}");
+    }
+    assert!(ok(d, &["show", "m"]).contains("a.missing"));
+    // No value was missing: no feature.
+    write(d, "whole.csv", &rows(0, 6000).replace(",,", ",0.25,"));
+    assert!(!ok(d, &["fit", "whole.csv", "--target", "y", "--json", "-m", "w"]).contains("a.missing"));
+}
+
+/// y = f(a) + g(c) + noise, where a has twelve values, so that every f is a curve with a knot at each.
+#[test]
+fn a_curve_is_its_batch_fit_within_its_spread_and_that_is_the_truth_within_its_own() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    let truth = |k: usize| [0.0, 0.7, -0.4, 1.5, 1.1, 0.2, -1.0, -0.2, 0.9, 2.0, 0.1, 0.6][k];
+    let mut state = 77u64;
+    let mut uniform = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let mut text = String::from("y,a,b,c\n");
+    for _ in 0..12_000 {
+        let (k, b, c) = ((12.0 * uniform()) as usize, uniform(), uniform() < 0.4);
+        let noise = (0..4).map(|_| uniform() - 0.5).sum::<f64>();
+        text += &format!(
+            "{},{},{b},{}\n",
+            truth(k) + b + if c { 0.5 } else { 0.0 } + noise,
+            k as f64 + 0.5,
+            if c { "yes" } else { "no" }
+        );
+    }
+    write(d, "t.csv", &text);
+    // Place, value, share, error.
+    let curve = |name: &str, more: &[&str]| -> Vec<[Option<f64>; 4]> {
+        ok(d, &[&["fit", "t.csv", "--target", "y", "--features", "shapes", "-m", name], more].concat());
+        ok(d, &["show", name, "--curves", "c.csv"]);
+        let table = std::fs::read_to_string(d.join("c.csv")).unwrap();
+        assert!(table.starts_with("class,effect,importance,column,at,column_2,at_2,value,mass,error\n"), "{table}");
+        let of = |l: &str| -> Vec<String> { l.split(',').map(String::from).collect() };
+        table.lines().filter(|l| l.starts_with(",a,")).map(of).map(|f| [4, 7, 8, 9].map(|k| f[k].parse().ok())).collect()
+    };
+    let (one, best) = (curve("one", &[]), curve("best", &["--to-optimum", "--l2", "1e-7"]));
+    assert_eq!((one.len(), best.len()), (12, 12));
+    let mean: f64 = best.iter().enumerate().map(|(k, p)| p[2].unwrap() * truth(k)).sum();
+    let mut inside = 0;
+    for (k, (one, best)) in one.iter().zip(&best).enumerate() {
+        assert_eq!((one[0], one[3]), (best[0], None), "one pass has no errors");
+        let (value, error) = (best[1].unwrap(), best[3].unwrap());
+        let (off, moved) = ((value - truth(k) + mean).abs() / error, (one[1].unwrap() - value).abs() / error);
+        assert!(
+            (0.005..0.03).contains(&error) && off < 4.0 && moved < 2.0,
+            "{k}: {value} ± {error}, {off} and {moved} errors off"
+        );
+        inside += usize::from(off < 2.0);
+    }
+    assert!(inside >= 9, "two errors hold {inside} of 12");
+    ok(d, &["show", "best", "--html", "best.html"]);
+    let page = std::fs::read_to_string(d.join("best.html")).unwrap();
+    assert!(page.contains("two standard errors of the weight") && page.contains("\"low\":["), "{}", page.len());
+    // Errors of single weights do not add up where pairs speak of the same column.
+    ok(d, &["fit", "t.csv", "--target", "y", "--features", "pairs", "--to-optimum", "--l2", "1e-3", "--report", "pairs.html"]);
+    assert!(std::fs::read_to_string(d.join("pairs.html")).unwrap().contains("No bands:"));
 }

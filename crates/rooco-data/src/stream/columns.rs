@@ -24,6 +24,8 @@ pub(crate) struct Found {
 
 /// Odd values are shown, each once, up to so many.
 const EXAMPLES: usize = 5;
+/// So many missing values among the first rows give a column a feature for them; fewer teach nothing.
+const GAPS: u64 = 10;
 /// So many odd values are never too many.
 const FEW: u64 = 10;
 
@@ -198,8 +200,9 @@ impl Columns {
         }
         let unknown = self.unknown;
         for k in 0..self.parts[place].len() {
-            let (at, _) = self.parts[place][k];
-            self.category(at, super::number_text(value).as_bytes())?;
+            if let (at, DatePart::Value) = self.parts[place][k] {
+                self.category(at, super::number_text(value).as_bytes())?;
+            }
         }
         // A value that was never seen has its slope: nothing is ignored.
         self.unknown = unknown;
@@ -208,7 +211,7 @@ impl Columns {
 
     /// True if the values of a column of numbers are names, too.
     pub fn is_small(&self, place: usize) -> bool {
-        !self.parts[place].is_empty() && matches!(self.schema.columns[place].role, Role::Numeric { .. })
+        self.parts[place].iter().any(|(_, part)| *part == DatePart::Value)
     }
 
     #[cold]
@@ -224,7 +227,10 @@ impl Columns {
     pub fn missing(&mut self, out: &mut Rows, start: usize, place: usize) -> Cell<()> {
         let policy = self.schema.missing;
         match &self.schema.columns[place].role {
-            Role::Numeric { .. } => self.fill(out, start, place),
+            Role::Numeric { .. } => {
+                self.fill(out, start, place)?;
+                self.mark_missing(place)
+            }
             Role::Date { .. } => {
                 for k in 0..self.parts[place].len() {
                     let (part, _) = self.parts[place][k];
@@ -233,7 +239,7 @@ impl Columns {
                         self.fill(out, start, part)?;
                     }
                 }
-                Ok(())
+                self.mark_missing(place)
             }
             Role::Categorical { .. } if policy == Missing::Error => Err(no_value(&self.schema.columns[place].name)),
             // No indicator is set.
@@ -244,6 +250,19 @@ impl Columns {
                 Err(format!("the {what} is missing; drop the row"))
             }
         }
+    }
+
+    /// Sets the indicator of a value that was filled in, if the column has one.
+    fn mark_missing(&mut self, place: usize) -> Cell<()> {
+        let unknown = self.unknown;
+        for k in 0..self.parts[place].len() {
+            if let (at, DatePart::Missing) = self.parts[place][k] {
+                self.category(at, b"yes")?;
+            }
+        }
+        // What was filled in is used: nothing is ignored.
+        self.unknown = unknown;
+        Ok(())
     }
 
     /// The number that stands for one that is not there.
@@ -330,6 +349,7 @@ impl Columns {
                 Role::Numeric { coordinate, .. } => {
                     self.number(out, start, at, coordinate, date::number_of(part, moment, origin))
                 }
+                _ if part == DatePart::Missing => {}
                 _ => self.category(at, date::trimmed(&date::name_of(part, moment)))?,
             }
         }
@@ -560,6 +580,12 @@ fn decide(
             }
         };
         let gaps = f.look.present() < f.look.rows || f.look.odd().1 > 0;
+        if f.look.gaps() >= GAPS
+            && options.missing == Missing::Typical
+            && matches!(role, Role::Numeric { .. } | Role::Date { .. })
+        {
+            parts.push(Part { of: k, part: DatePart::Missing });
+        }
         columns.push(Column { reading, why, gaps, ..Column::new(&f.name, role) });
     }
     for part in parts {

@@ -22,7 +22,7 @@ pub enum DateStyle {
     MonthFirst,
 }
 
-/// What a column holds that is made from another one: a part of a date, or the value of a small whole number as a name.
+/// What a column holds that is made from another one: a part of a date, the value of a small whole number as a name, or whether there was a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DatePart {
@@ -38,6 +38,8 @@ pub enum DatePart {
     Hour,
     /// A whole number from 0 to 255 as a name, beside the number itself: a weight for each value and a slope for all.
     Value,
+    /// `yes` where another column has no value and one was filled in.
+    Missing,
 }
 
 impl DatePart {
@@ -50,6 +52,7 @@ impl DatePart {
             DatePart::Weekday => "weekday",
             DatePart::Hour => "hour",
             DatePart::Value => "value",
+            DatePart::Missing => "missing",
         }
     }
 

@@ -215,6 +215,11 @@ impl ColumnLook {
         self.rows - self.missing
     }
 
+    /// Cells that have no value or are marked as such.
+    pub(crate) fn gaps(&self) -> u64 {
+        self.missing + self.marks
+    }
+
     /// Different values, and whether there are more than were counted.
     pub fn distinct(&self) -> (usize, bool) {
         (self.counted.unwrap_or(self.distinct.len()), self.beyond)

@@ -49,6 +49,7 @@ pub use date::{DatePart, DateStyle};
 pub use input::Input;
 pub use inspect::{Inspected, inspect};
 pub use look::{ColumnLook, OddValue};
+pub use names::did_you_mean as nearest_name;
 pub use open::{BadRows, Format, Labels, ReadOptions, Roles, open};
 pub use schema::{Category, Column, INTERCEPT, Missing, Names, Part, Role, Schema, Stats};
 pub use schema_file::SchemaFile;

@@ -41,7 +41,7 @@ impl Hasher for ShortHash {
 pub(crate) type Dictionary = HashMap<Box<[u8]>, u32, BuildHasherDefault<ShortHash>>;
 
 /// The name closest to a misspelt one, if any is close.
-pub(crate) fn did_you_mean<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn did_you_mean<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = 1 + wrong.chars().count() / 4;
     let (lower, mut best) = (wrong.to_lowercase(), None);
     for name in names {

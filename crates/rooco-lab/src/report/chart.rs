@@ -31,6 +31,8 @@ pub enum ChartKind {
     Lines,
     /// A value with its error for each series, one below the other. The values are on the x axis.
     Dots,
+    /// A table of coloured cells: a row for each series, whose y is the value of the cell at place x of [`Chart::places`].
+    Heat,
 }
 
 /// A line, or a dot.
@@ -93,6 +95,9 @@ pub struct Chart {
     pub legend: String,
     /// The lines.
     pub series: Vec<Series>,
+    /// The names of the columns of a heat map.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<String>,
 }
 
 impl Chart {
@@ -109,6 +114,7 @@ impl Chart {
             y: Axis { title: y.into(), scale: Scale::Log },
             legend: "algorithm".into(),
             series: Vec::new(),
+            places: Vec::new(),
         }
     }
 

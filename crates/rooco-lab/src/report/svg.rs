@@ -96,8 +96,10 @@ fn label(v: f64) -> String {
 
 /// The chart as SVG text.
 pub fn draw(chart: &Chart) -> String {
-    let rows = if chart.kind == ChartKind::Dots { chart.series.len() } else { chart.series.len().saturating_sub(16) };
-    let height = if chart.kind == ChartKind::Dots { TOP + BOTTOM + 20.0 * rows as f64 } else { 380.0 + 17.0 * rows as f64 };
+    let height = match chart.kind {
+        ChartKind::Dots | ChartKind::Heat => TOP + BOTTOM + 20.0 * chart.series.len() as f64,
+        ChartKind::Lines => 380.0 + 17.0 * chart.series.len().saturating_sub(16) as f64,
+    };
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"11\">\n\
          <rect width=\"{WIDTH}\" height=\"{height}\" fill=\"white\"/>\n<text x=\"20\" y=\"20\" font-size=\"14\">{}</text>\n\
@@ -108,6 +110,7 @@ pub fn draw(chart: &Chart) -> String {
     svg += &match chart.kind {
         ChartKind::Lines => lines(chart, height),
         ChartKind::Dots => dots(chart, height),
+        ChartKind::Heat => heat(chart, height),
     };
     svg + "</svg>\n"
 }
@@ -213,6 +216,32 @@ fn dots(chart: &Chart, height: f64) -> String {
     svg
 }
 
+/// Blue below zero, orange above, white at zero; the largest value is as dark as it gets.
+fn heat(chart: &Chart, height: f64) -> String {
+    let (left, bottom) = (150.0, height - BOTTOM);
+    let most = chart.series.iter().flat_map(|s| &s.y).fold(f64::MIN_POSITIVE, |most, v| most.max(v.abs()));
+    let width = (WIDTH - 20.0 - left) / chart.places.len().max(1) as f64;
+    let mut svg = String::new();
+    for (k, s) in chart.series.iter().enumerate() {
+        let top = TOP + 20.0 * k as f64;
+        svg += &format!("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n", left - 6.0, top + 14.0, escape(&s.key));
+        for (x, v) in s.x.iter().zip(&s.y) {
+            let colour = if *v < 0.0 { COLOURS[0] } else { COLOURS[1] };
+            svg += &format!(
+                "<rect x=\"{:.1}\" y=\"{top}\" width=\"{width:.1}\" height=\"20\" fill=\"{colour}\" fill-opacity=\"{:.3}\"/>\n",
+                left + x * width,
+                v.abs() / most
+            );
+        }
+    }
+    for (k, name) in chart.places.iter().enumerate() {
+        let x = left + (k as f64 + 0.5) * width;
+        svg += &format!("<text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", bottom + 16.0, escape(name));
+    }
+    let middle = (left + WIDTH - 20.0) / 2.0;
+    svg + &format!("<text x=\"{middle:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", height - 12.0, escape(&chart.x.title))
+}
+
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
@@ -220,6 +249,20 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_heat_map_has_a_cell_for_every_number_and_names_both_sides() {
+        let mut chart = Chart::new("s", "n", "a × b", "a", "b");
+        (chart.kind, chart.places) = (ChartKind::Heat, vec!["1".into(), "<2".into()]);
+        for (key, values) in [("no", [0.5, -1.0]), ("yes", [0.0, 0.25])] {
+            values.iter().enumerate().for_each(|(k, v)| chart.line(key, None).add(k as f64, *v, None));
+        }
+        let svg = draw(&chart);
+        assert_eq!(svg.matches("height=\"20\"").count(), 4);
+        for words in ["&lt;2", ">yes<", "fill-opacity=\"1.000\"", "fill-opacity=\"0.250\"", COLOURS[0], COLOURS[1]] {
+            assert!(svg.contains(words), "{words}: {svg}");
+        }
+    }
 
     #[test]
     fn labels_are_short_and_ticks_are_round() {

@@ -6,7 +6,7 @@ use rooco::algorithm::{Algorithm, Settings};
 use rooco::loss::{Base, Correction, LossSpec, Prediction};
 use rooco::map::{Column, Kind, MapSpec};
 use rooco::{Error, MAX_FEATURES, Recipe, Result};
-use rooco_data::stream::{DatePart, Role, Schema, Target};
+use rooco_data::stream::{DatePart, Role, Schema, Target, nearest_name};
 
 /// The options of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,8 @@ pub struct FitOptions {
     pub features: Kind,
     /// Columns along which the score must rise (1) or fall (-1), by name.
     pub monotone: Vec<(String, i8)>,
+    /// Pairs of columns that are taken whatever the kind, by name.
+    pub interactions: Vec<[String; 2]>,
     /// Constants that are known, with their sources; the others are read off the first rows.
     pub settings: Settings,
     /// The share of rows that are never learned from, for the final model to be tested on.
@@ -47,6 +49,7 @@ impl Default for FitOptions {
             algorithm: Algorithm::DEFAULT,
             features: Kind::Linear,
             monotone: Vec::new(),
+            interactions: Vec::new(),
             settings: Settings::default(),
             holdout: 0.0,
             first_rows: 1000,
@@ -67,14 +70,37 @@ impl FitOptions {
             };
             let by_number = || (schema.intercept as u32..schema.features() as u32).find(|&i| schema.name(i as usize) == *name);
             let found = schema.columns.iter().find_map(numeric).or_else(|| schema.columns.is_empty().then(by_number).flatten());
-            let none = || Error::Option(format!("there is no numeric column `{name}` to keep monotone"));
+            let none = || no_column(name, "numeric column", "keep monotone", &numbers(schema));
             monotone.push((found.ok_or_else(none)?, *sign));
+        }
+        let (names, columns) = columns(schema);
+        let place = |name: &String| match schema.columns.is_empty() {
+            true => (schema.intercept as usize..schema.features()).find(|&i| schema.name(i) == *name),
+            false => names.iter().position(|n| n == name),
+        };
+        let mut interactions = Vec::new();
+        for pair in &self.interactions {
+            for name in pair {
+                if place(name).is_none() {
+                    return Err(no_column(name, "column", "take in a pair", &names));
+                }
+                if self.monotone.iter().any(|(n, _)| n == name) {
+                    let what =
+                        format!("column `{name}` is kept monotone, and such a column is in no pair: ask for one of the two");
+                    return Err(Error::Combination(what));
+                }
+            }
+            let [a, b] = pair;
+            if a == b {
+                return Err(Error::Option(format!("the pair `{a}:{b}` is one column: its curve is what it says alone")));
+            }
+            interactions.extend(place(a).zip(place(b)).map(|(a, b)| [a, b]));
         }
         Ok(Recipe {
             domain: self.domain.clone(),
             algorithm: self.algorithm,
             settings: self.settings.clone(),
-            map: MapSpec { kind: self.features, columns: columns(schema), knots: None, monotone },
+            map: MapSpec { kind: self.features, columns, monotone, interactions, ..Default::default() },
             features: schema.features(),
             first_rows: self.first_rows,
             max_features: self.max_features,
@@ -116,8 +142,22 @@ impl FitOptions {
     }
 }
 
-/// The columns of a table, as a map wants to know them; none for formats that have no columns.
-fn columns(schema: &Schema) -> Vec<Column> {
+/// The names of the numeric columns.
+fn numbers(schema: &Schema) -> Vec<String> {
+    let own = schema.columns.iter().filter(|c| matches!(c.role, Role::Numeric { .. })).map(|c| c.name.clone());
+    let by_number = (schema.intercept as usize..schema.features()).map(|i| schema.name(i));
+    if schema.columns.is_empty() { by_number.collect() } else { own.collect() }
+}
+
+#[cold]
+fn no_column(name: &str, what: &str, to: &str, known: &[String]) -> Error {
+    let nearest = nearest_name(name, known.iter().map(String::as_str));
+    let ask = nearest.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+    Error::Option(format!("there is no {what} `{name}` to {to}{ask}"))
+}
+
+/// The columns of a table with their names, as a map wants to know them; none for formats that have no columns.
+fn columns(schema: &Schema) -> (Vec<String>, Vec<Column>) {
     let column = |role: &Role| match role {
         Role::Numeric { coordinate, .. } => Some(Column::Number(*coordinate)),
         Role::Categorical { values } => Some(Column::Categories(values.iter().map(|v| v.coordinate).collect())),
@@ -125,6 +165,7 @@ fn columns(schema: &Schema) -> Vec<Column> {
         Role::Target | Role::Weight | Role::Dropped | Role::Date { .. } | Role::Words { .. } => None,
     };
     // The values of a small whole number beside the number itself are no column of their own: a curve has a knot for each, and pairs would come twice.
-    let again = |c: &rooco_data::stream::Column| c.part.is_some_and(|p| p.part == DatePart::Value);
-    schema.columns.iter().filter(|c| !again(c)).filter_map(|c| column(&c.role)).collect()
+    // Whether a value was missing is a feature of every model, and in no pair.
+    let again = |c: &rooco_data::stream::Column| c.part.is_some_and(|p| matches!(p.part, DatePart::Value | DatePart::Missing));
+    schema.columns.iter().filter(|c| !again(c)).filter_map(|c| Some((c.name.clone(), column(&c.role)?))).unzip()
 }

@@ -129,8 +129,9 @@ impl Pass {
                 Some(z) => first.push(z),
                 None => break,
             }
-            if first.len() == 1 {
-                wanted = wanted.max(options.recipe(stream.schema())?.rows_to_start());
+            // Known once there is a row, and again when so many are there: rows of negative weight may ask for more.
+            if first.len() == 1 || first.len() == wanted {
+                wanted = wanted.max(options.recipe(stream.schema())?.rows_to_start(&first));
             }
         }
         if first.is_empty() {
@@ -185,7 +186,7 @@ impl Pass {
         let wants_state = watch.wants_state() && !self.options.algorithm.needs.horizon;
         let decided = match decided {
             Decided::Before(rows) => rows,
-            Decided::HereByFirst if wants_state && self.plan.recipe.rows_to_start() > 1 => first,
+            Decided::HereByFirst if wants_state && self.plan.recipe.rows_to_start(&first) > 1 => first,
             Decided::HereByFirst => Rows::default(),
         };
         while let Some(z) = stream.next()? {

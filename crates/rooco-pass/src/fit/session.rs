@@ -72,7 +72,7 @@ impl Session {
         let Stage::Waiting(first) = &mut self.state else { return Ok(()) };
         // The default needs no constants, so nothing has to wait for those; a map is decided from the first rows.
         let auto = self.options.algorithm.is_default();
-        if first.len() < self.options.recipe(schema)?.rows_to_start() {
+        if first.len() < self.options.recipe(schema)?.rows_to_start(first) {
             return Ok(());
         }
         let first = std::mem::take(first);

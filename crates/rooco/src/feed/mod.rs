@@ -79,7 +79,7 @@ impl Feed {
         z.check(first.len() as u64 + 1, self.recipe.max_features)?;
         first.push(z);
         let rows = first.len();
-        if rows < self.recipe.rows_to_start() { Ok(None) } else { self.start(rows) }
+        if rows < self.recipe.rows_to_start(first) { Ok(None) } else { self.start(rows) }
     }
 
     /// Learns from the rows that wait. A row that cannot be learned from must not stay.

@@ -77,7 +77,7 @@ impl Plan {
             recipe.settings = fill(&recipe, full.as_ref(), domain.as_ref(), first)?;
         }
         let mut learner = recipe.algorithm.build_on(task, Some(&recipe.loss), Some(&|| recipe.domain()), &recipe.settings)?;
-        if recipe.maps() != Kind::Linear {
+        if !recipe.map_spec().is_none() {
             learner = Box::new(OnMapped::new(map.clone(), learner));
         }
         learner.set_max_features(recipe.max_features);
@@ -186,14 +186,16 @@ impl Plan {
 
 /// The map that the recipe asks for, decided from the first rows.
 fn map(recipe: &Recipe, first: &Rows) -> Result<Option<Map>> {
-    let kind = recipe.maps();
-    if kind != Kind::Linear
+    let spec = recipe.map_spec();
+    if !spec.is_none()
         && let Some(Correction::FeatureNoise { .. } | Correction::Missing { .. }) = recipe.loss.correction
     {
-        let what = format!("features that are corrected cannot be made into {} features; take them as they are", kind.name());
+        let what = match spec.kind {
+            Kind::Linear => "features that are corrected cannot be in pairs; take them as they are".into(),
+            kind => format!("features that are corrected cannot be made into {} features; take them as they are", kind.name()),
+        };
         return Err(Error::Combination(what));
     }
-    let spec = crate::map::MapSpec { kind, ..recipe.map.clone() };
     spec.build(first, &mut |map| slopes(recipe, map, first))
 }
 

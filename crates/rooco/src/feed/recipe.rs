@@ -9,6 +9,7 @@ use crate::guarantee::Constant;
 use crate::loss::{Base, Correction, LossSpec};
 use crate::map::{Column, Kind, MapSpec};
 use crate::row::MAX_FEATURES;
+use crate::rows::Rows;
 
 /// What is to be learned, and how. Everything but the loss has a default.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,10 +77,11 @@ impl Recipe {
         }
     }
 
-    /// How many rows must be there before the learner can be built: the default needs none.
-    pub fn rows_to_start(&self) -> usize {
+    /// How many rows must be there before the learner can be built, once these are known: the default needs none, a map some, and more of them if some
+    /// of the first have negative weight.
+    pub fn rows_to_start(&self, first: &Rows) -> usize {
         let for_constants = if self.algorithm.is_default() { 1 } else { self.first_rows.max(1) };
-        for_constants.max(if self.maps() == Kind::Linear { 0 } else { self.map.rows(self.features) })
+        for_constants.max(self.map_spec().rows(self.features, first))
     }
 
     /// What the model is linear in. The mixture of all kinds is the default learner's; other algorithms, domains and corrections of features then take the
@@ -90,6 +92,11 @@ impl Recipe {
             Kind::Auto if !self.algorithm.is_default() || self.domain != "none" || corrected => Kind::Linear,
             kind => kind,
         }
+    }
+
+    /// The map to decide on, of the kind that [`maps`](Self::maps) says.
+    pub(super) fn map_spec(&self) -> MapSpec {
+        MapSpec { kind: self.maps(), ..self.map.clone() }
     }
 
     /// Every choice that differs from the default, by name. Runs with equal ones may continue each other; where past rows wait is not
@@ -122,6 +129,7 @@ impl Recipe {
             ("memory", memory),
             ("features", (self.maps() != Kind::Linear).then(|| self.map.kind.name().into())),
             ("monotone", (!self.map.monotone.is_empty()).then(|| format!("{:?}", self.map.monotone))),
+            ("interactions", (!self.map.interactions.is_empty()).then(|| format!("{:?}", self.map.interactions))),
             ("knots", self.map.knots.map(|n| n.to_string())),
             ("first-rows", (self.first_rows != 1000).then(|| self.first_rows.to_string())),
         ];

@@ -1,6 +1,6 @@
 //! Deciding a map from the first rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::screen;
 use super::{Axis, Curve, Kind, Knots, Map, Mapped, Pair};
@@ -14,8 +14,11 @@ const WARM_TO_CHOOSE: usize = 10_000;
 /// Knots of a curve; of a short stream, which ended before the map was decided.
 const KNOTS: usize = 16;
 const KNOTS_OF_FEW_ROWS: usize = 8;
-/// Knots of a number in a pair.
+/// Knots of a number in a pair; of few columns, whose tables are few; of a stream with rows of negative weight, which weighs less than its rows.
 const PAIR_KNOTS: usize = 8;
+const PAIR_KNOTS_OF_FEW_COLUMNS: usize = 12;
+const FEW_COLUMNS: usize = 6;
+const PAIR_KNOTS_OF_SIGNED_ROWS: usize = 5;
 /// More levels than this in a pair are not told apart.
 const LEVELS: usize = 255;
 /// More columns than this are taken as they are: pixels and words are no columns of a table.
@@ -23,6 +26,9 @@ const MOST_CURVES: usize = 256;
 /// Up to so many pairs are all taken: those of 17 columns. Among more the best are chosen.
 const ALL_PAIRS: usize = 136;
 const CHOSEN_PAIRS: usize = 40;
+/// A pair is left out if its gain is below so many times the spread that noise would give it: with signed rows that spread is large, and a pair that matters
+/// may look as if it did not.
+const CUT_OF_SIGNED_ROWS: f64 = -1.0;
 /// With more columns than this there are no pairs.
 const MOST_AXES: usize = 96;
 /// Fewer rows than this are no reason for pairs.
@@ -41,6 +47,8 @@ pub struct MapSpec {
     pub knots: Option<usize>,
     /// Numbers along which the score must rise (1) or fall (-1): they are in no pair.
     pub monotone: Vec<(u32, i8)>,
+    /// Pairs that are taken whatever the kind: two places in `columns`, or two coordinates where there are none.
+    pub interactions: Vec<[usize; 2]>,
 }
 
 /// What some coordinates are.
@@ -59,11 +67,27 @@ impl From<Kind> for MapSpec {
 }
 
 impl MapSpec {
-    /// How many first rows decide, for rows of so many features: none if there is no map.
-    pub fn rows(&self, features: usize) -> usize {
+    /// True if the columns are taken as they are, whatever the rows are.
+    pub fn is_none(&self) -> bool {
+        self.kind == Kind::Linear && self.interactions.is_empty()
+    }
+
+    /// How many first rows decide, for rows of so many features, once these are known: none if there is no map. Rows of negative weight ask for a choice
+    /// among pairs, and for the rows to make it by.
+    pub fn rows(&self, features: usize, first: &Rows) -> usize {
+        let rows = self.least_rows(features);
+        let signed = || (0..first.len().min(rows)).any(|j| first.get(j).weight < 0.0);
+        if rows == WARM && matches!(self.kind, Kind::Pairs | Kind::Auto) && first.len() >= rows && signed() {
+            return WARM_TO_CHOOSE;
+        }
+        rows
+    }
+
+    fn least_rows(&self, features: usize) -> usize {
         let columns = if self.columns.is_empty() { features } else { self.columns.len() };
         match self.kind {
-            Kind::Linear => 0,
+            Kind::Linear if self.interactions.is_empty() => 0,
+            Kind::Linear => WARM,
             Kind::Shapes => WARM,
             Kind::Pairs | Kind::Auto if (18..=MOST_AXES).contains(&columns) => WARM_TO_CHOOSE,
             Kind::Pairs | Kind::Auto => WARM,
@@ -73,32 +97,42 @@ impl MapSpec {
     /// The map for a stream that starts with these rows, or is no longer than they are. `None` if the columns are best taken as they are. `slopes` gives the
     /// slope of the loss at each row's scores, learned from curves alone, for a map of these; it is asked if pairs have to be chosen.
     pub fn build(&self, first: &Rows, slopes: &mut dyn FnMut(&Map) -> Result<Vec<Vec<f64>>>) -> Result<Option<Map>> {
-        if self.kind == Kind::Linear || first.is_empty() {
+        if self.is_none() || first.is_empty() {
             return Ok(None);
         }
         if let Some(knots) = self.knots.filter(|k| !(2..=1000).contains(k)) {
             return Err(Error::Constant { name: "knots", value: knots as f64, must: "between 2 and 1000" });
         }
         let features = (0..first.len()).map(|j| first.get(j).x.dim()).max().unwrap_or(0);
-        let short = first.len() < self.rows(features);
+        let short = first.len() < self.least_rows(features);
         let knots = self.knots.unwrap_or(if short { KNOTS_OF_FEW_ROWS } else { KNOTS });
         let seen = Seen::of(first);
         // A value that came once says nothing in a pair that others do not.
         let rare = if first.len() < ROWS_FOR_PAIRS { 1 } else { 2 };
+        let signed = (0..first.len()).any(|j| first.get(j).weight < 0.0);
+        let columns = self.columns(&seen, first.len());
+        let pair_knots = match () {
+            _ if signed => PAIR_KNOTS_OF_SIGNED_ROWS,
+            _ if columns.len() <= FEW_COLUMNS => PAIR_KNOTS_OF_FEW_COLUMNS,
+            _ => PAIR_KNOTS,
+        };
         let (mut curves, mut axes) = (Vec::new(), Vec::new());
-        for column in self.columns(&seen, first.len()) {
+        // The axis of every column that has one, by the name that interactions have for it.
+        let mut axis_of: BTreeMap<usize, usize> = BTreeMap::new();
+        for (name, column) in columns {
+            let before = axes.len();
             match column {
                 Column::Number(coordinate) => {
                     let mut values = seen.values(coordinate, first.len());
                     let Some(fine) = Knots::of(&mut values, knots) else { continue };
                     // Two values need no curve: a line goes through both.
-                    if fine.len() > 2 {
+                    if fine.len() > 2 && self.kind != Kind::Linear {
                         curves.push(Curve { coordinate, knots: fine, at: 0, mass: Vec::new() });
                     }
                     if self.monotone.iter().any(|(i, _)| *i == coordinate) {
                         continue;
                     }
-                    axes.extend(Knots::of(&mut values, PAIR_KNOTS.min(knots)).map(|knots| Axis::Number {
+                    axes.extend(Knots::of(&mut values, pair_knots.min(knots)).map(|knots| Axis::Number {
                         coordinate,
                         knots,
                         mass: Vec::new(),
@@ -117,6 +151,9 @@ impl MapSpec {
                     }
                 }
             }
+            if axes.len() > before {
+                axis_of.insert(name, before);
+            }
         }
         if curves.len() > MOST_CURVES {
             return Ok(None);
@@ -126,33 +163,58 @@ impl MapSpec {
             curve.at = at;
             at += curve.knots.len() as u32 + 2;
         }
+        let named: BTreeSet<[usize; 2]> = self.interactions.iter().filter_map(|[a, b]| pair_of(&axis_of, *a, *b)).collect();
         if at as usize > first.len() {
-            return Ok(None);
+            // What was asked for by name is taken all the same.
+            if named.is_empty() {
+                return Ok(None);
+            }
+            curves.clear();
+            at = 0;
         }
         let fate = Map::fates(&curves, &axes);
         let mut map = Map { curves, axes, pairs: Vec::new(), keeps_raw: false, base: at, fate };
         map.weigh(first);
+        let mut pairs = named;
         if matches!(self.kind, Kind::Pairs | Kind::Auto) && first.len() >= ROWS_FOR_PAIRS && map.axes.len() <= MOST_AXES {
             let axes = map.axes.len();
-            let mut pairs: Vec<[usize; 2]> = (0..axes).flat_map(|a| (a + 1..axes).map(move |b| [a, b])).collect();
-            if pairs.len() > ALL_PAIRS {
+            let all: Vec<[usize; 2]> = (0..axes).flat_map(|a| (a + 1..axes).map(move |b| [a, b])).collect();
+            // Rows that cancel each other are few, however many there are: then a pair that explains nothing costs more than it does elsewhere.
+            if all.len() > ALL_PAIRS || signed {
                 let slopes = slopes(&map)?;
-                pairs = screen::best(&map, &pairs, first, &slopes, CHOSEN_PAIRS);
+                pairs.extend(screen::best(
+                    &map,
+                    &all,
+                    first,
+                    &slopes,
+                    CHOSEN_PAIRS,
+                    if signed { CUT_OF_SIGNED_ROWS } else { 0.0 },
+                ));
+            } else {
+                pairs.extend(all);
             }
-            map.add_pairs(&pairs)?;
         }
+        map.add_pairs(pairs)?;
         map.keeps_raw = self.kind == Kind::Auto;
         Ok(if map.curves.is_empty() && map.pairs.is_empty() { None } else { Some(map) })
     }
 
     /// The columns: those that were named, or every coordinate that is often there and is no mere indicator among many.
-    fn columns(&self, seen: &Seen, rows: usize) -> Vec<Column> {
+    /// Each with the number that interactions know it by.
+    fn columns(&self, seen: &Seen, rows: usize) -> Vec<(usize, Column)> {
         if !self.columns.is_empty() {
-            return self.columns.clone();
+            return self.columns.iter().cloned().enumerate().collect();
         }
-        let often = seen.0.iter().filter(|(_, v)| v.len() as f64 > OFTEN * rows as f64);
-        often.map(|(&i, _)| Column::Number(i)).collect()
+        let named = |i: u32| self.interactions.iter().flatten().any(|n| *n == i as usize);
+        let often = seen.0.iter().filter(|(i, v)| v.len() as f64 > OFTEN * rows as f64 || named(**i));
+        often.map(|(&i, _)| (i as usize, Column::Number(i))).collect()
     }
+}
+
+/// The axes of two columns, the first one first.
+fn pair_of(axis_of: &BTreeMap<usize, usize>, a: usize, b: usize) -> Option<[usize; 2]> {
+    let (a, b) = (*axis_of.get(&a)?, *axis_of.get(&b)?);
+    (a != b).then_some([a.min(b), a.max(b)])
 }
 
 impl Map {
@@ -184,9 +246,9 @@ impl Map {
     }
 
     /// Gives every pair its table.
-    fn add_pairs(&mut self, pairs: &[[usize; 2]]) -> Result<()> {
+    fn add_pairs(&mut self, pairs: BTreeSet<[usize; 2]>) -> Result<()> {
         let mut at = self.curve_coordinates() as u64;
-        for &axes in pairs {
+        for axes in pairs {
             let pair = Pair { axes, at: at as u32 };
             at += self.cells(&pair) as u64;
             self.pairs.push(pair);
@@ -278,10 +340,7 @@ mod tests {
             .map(|(i, v)| Row::sparse(i, v, 0.0))
             .collect();
         let columns = vec![Column::Number(1), Column::Categories(vec![2, 3, 4, 5])];
-        let map = MapSpec { kind: Kind::Pairs, columns, knots: None, monotone: Vec::new() }
-            .build(&rows, &mut no_slopes)
-            .unwrap()
-            .unwrap();
+        let map = MapSpec { kind: Kind::Pairs, columns, ..Default::default() }.build(&rows, &mut no_slopes).unwrap().unwrap();
         let third = 1.0 / 3.0;
         let Axis::Levels { coordinates, mass } = &map.axes()[1] else { panic!("{map:?}") };
         assert_eq!(coordinates, &[2, 3, 4]);

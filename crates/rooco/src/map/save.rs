@@ -143,7 +143,7 @@ mod tests {
             .map(|(i, v)| Row::sparse(i, v, 0.0))
             .collect();
         let columns = vec![Column::Number(1), Column::Number(2), Column::Categories(vec![3, 4, 5])];
-        MapSpec { kind: Kind::Auto, columns, knots: Some(5), monotone: Vec::new() }
+        MapSpec { kind: Kind::Auto, columns, knots: Some(5), ..Default::default() }
             .build(&rows, &mut |_| Ok(Vec::new()))
             .unwrap()
             .unwrap()

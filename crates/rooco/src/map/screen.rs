@@ -12,8 +12,9 @@ const PRIOR: f64 = 5.0;
 const SWEEPS: usize = 4;
 
 /// The pairs with the largest gain: per cell the squared sum of slopes less what noise would give, over its weight. No pair is cut for being
-/// small, for many small ones add up; those below zero are. `slopes` has one number a row for every output.
-pub(super) fn best(map: &Map, pairs: &[[usize; 2]], first: &Rows, slopes: &[Vec<f64>], most: usize) -> Vec<[usize; 2]> {
+/// small, for many small ones add up; those whose gain is below `cut` times the spread of what noise would give are. `slopes` has one number a row for
+/// every output.
+pub(super) fn best(map: &Map, pairs: &[[usize; 2]], first: &Rows, slopes: &[Vec<f64>], most: usize, cut: f64) -> Vec<[usize; 2]> {
     let bins: Vec<usize> = map.axes.iter().map(bins).collect();
     // The bin of every row on every axis.
     let mut row = Mapped::default();
@@ -33,7 +34,7 @@ pub(super) fn best(map: &Map, pairs: &[[usize; 2]], first: &Rows, slopes: &[Vec<
     let mut gains: Vec<(f64, [usize; 2])> = Vec::new();
     for &[a, b] in pairs {
         let (rows, columns) = (bins[a], bins[b]);
-        let mut gain = 0.0;
+        let (mut gain, mut noise) = (0.0, 0.0);
         for slopes in slopes {
             let mut cell = vec![[0.0f64; 3]; rows * columns];
             for j in 0..slopes.len() {
@@ -43,8 +44,10 @@ pub(super) fn best(map: &Map, pairs: &[[usize; 2]], first: &Rows, slopes: &[Vec<
                 c[2] += slopes[j] * slopes[j];
             }
             gain += interaction(&cell, rows, columns);
+            // The square of a sum of variance V has variance 2V².
+            noise += cell.iter().map(|c| 2.0 * (c[2] / (c[1] + PRIOR)).powi(2)).sum::<f64>();
         }
-        if gain > 0.0 {
+        if gain > cut * noise.sqrt() {
             gains.push((gain, [a, b]));
         }
     }
@@ -111,6 +114,9 @@ mod tests {
         assert_eq!(asked, 1);
         assert!(map.pairs().len() <= 40, "{}", map.pairs().len());
         let pairs: Vec<[usize; 2]> = (0..20).flat_map(|a| (a + 1..20).map(move |b| [a, b])).collect();
-        assert_eq!(best(&map, &pairs, &rows, &[slope], 1), [[5, 11]]);
+        assert_eq!(best(&map, &pairs, &rows, std::slice::from_ref(&slope), 1, 0.0), [[5, 11]]);
+        // A cut far above the noise leaves that pair alone; one far below leaves none out.
+        let left = |cut: f64| best(&map, &pairs, &rows, std::slice::from_ref(&slope), 1000, cut).len();
+        assert_eq!((left(5.0), left(-50.0)), (1, 190));
     }
 }
