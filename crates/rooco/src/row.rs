@@ -104,6 +104,17 @@ impl<'a> Features<'a> {
         }
     }
 
+    /// The same x, as a dense row if it has every coordinate up to its last: those are quicker to work with. The row must be well formed.
+    #[inline]
+    pub(crate) fn dense_if_full(self) -> Features<'a> {
+        match self {
+            Features::Sparse { index, value } if index.last().is_some_and(|&last| last as usize + 1 == index.len()) => {
+                Features::Dense(value)
+            }
+            x => x,
+        }
+    }
+
     /// The stored values (all of them if dense).
     #[inline]
     pub fn values(&self) -> &'a [f64] {

@@ -4,7 +4,7 @@ use super::default_support::{Kind, Stream, generate_split, held_out};
 use rooco::algorithm::{Auto, AutoLoss, Part};
 use rooco::loss::{Logistic, Squared};
 use rooco::rng::{Purpose, Random};
-use rooco::{Learner, Row};
+use rooco::{Learner, Row, Save};
 
 /// Held-out loss, and the loss paid in the first 300 rounds.
 fn costs<P: AutoLoss + Copy>(loss: P, off: Option<Part>, train: &Stream, test: &Stream) -> [f64; 2] {
@@ -111,20 +111,24 @@ fn lanes_that_rest_wake_when_they_are_needed() {
     let turned = |off: &[Part]| {
         let mut r = Random::new(3, Purpose::Test);
         let mut learner = off.iter().fold(Auto::new(Squared), |l, part| l.without(*part));
-        let (mut late, mut alone) = (0.0, 0.0);
+        let (mut late, mut alone, mut rested) = (0.0, 0.0, 0);
         for t in 0..40_000 {
             let x: Vec<f64> = (0..6).map(|_| r.normal()).collect();
             let turn = if t < 10_000 { 1.0 } else { -1.0 };
             let y = turn * (x[0] - 2.0 * x[1] + x[5]) + 0.3 * r.normal();
+            let visits = |l: &Auto<Squared>| l.save().u32("features.last").unwrap().to_vec();
+            let before = if (9840..10_000).contains(&t) { visits(&learner) } else { vec![] };
             let paid = learner.observe(Row::dense(&x, y)).unwrap().loss;
+            rested += (!before.is_empty() && before == visits(&learner)) as u32;
             late += if t >= 20_000 { paid / 20_000.0 } else { 0.0 };
             alone = if t == 9999 { learner.shares()[8] } else { alone };
         }
-        (late, alone)
+        (late, alone, rested)
     };
-    let (late, alone) = turned(&[]);
+    let (late, alone, rested) = turned(&[]);
     assert_eq!(alone, 1.0, "the candidate is to be the best of the first rows");
-    let (awake, _) = turned(&[Part::Rest]);
+    assert_eq!(rested, 150, "of 160 rows the lanes see one in sixteen");
+    let (awake, ..) = turned(&[Part::Rest]);
     assert!(late < 1.1 * awake, "{late}, and {awake} if the lanes never rest");
     // Noise alone is 0.045; the candidate, which weighs all rows alike, is far from it.
     assert!(late < 0.06, "{late}");

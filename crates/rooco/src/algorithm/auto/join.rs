@@ -16,8 +16,9 @@ use crate::state::State;
 
 /// Bytes that the rows may take, roughly; beyond that none are kept.
 const BUDGET: usize = 64 << 20;
-/// Without a negative weight among the first so many rows none are kept any longer.
-const PATIENCE: usize = 4096;
+/// Without a negative weight among the first so many rows none are kept any longer: if enough rows are negative to be worth joining, 0.6 % of the streams
+/// in random order come that far.
+const PATIENCE: usize = 1024;
 /// So much of the absolute weight must cancel for the rows to be learned once more.
 const WORTH: f64 = 0.01;
 
@@ -46,6 +47,10 @@ pub struct Join {
     /// Every row: which x and y it has, and its weight.
     which: Vec<u32>,
     weight: Vec<f64>,
+    /// The weights of each x and y, positive and negative ones, and of all; how much of that cancels. Made from the rows.
+    sums: Vec<[f64; 2]>,
+    total: f64,
+    cancelled: f64,
     /// The first x and y of a hash. Another of the same hash, if there ever is one, finds no partners.
     known: HashMap<u64, u32, BuildHasherDefault<AsItIs>>,
     negative: bool,
@@ -86,25 +91,37 @@ impl Join {
         };
         self.which.push(k);
         self.weight.push(z.weight);
-        self.negative |= z.weight < 0.0;
-        let bytes = 12 * (self.index.len() + self.which.len()) + 32 * self.end.len();
+        self.count(k, z.weight);
+        let bytes = 12 * (self.index.len() + self.which.len()) + 48 * self.end.len();
         bytes <= BUDGET && (self.negative || self.which.len() < PATIENCE)
+    }
+
+    fn count(&mut self, k: u32, s: f64) {
+        self.sums.resize(self.end.len(), [0.0; 2]);
+        let sums = &mut self.sums[k as usize];
+        let before = sums[0].min(sums[1]);
+        sums[(s < 0.0) as usize] += s.abs();
+        self.cancelled += 2.0 * (sums[0].min(sums[1]) - before);
+        self.total += s.abs();
+        self.negative |= s < 0.0;
+    }
+
+    fn is_worth_it(&self) -> bool {
+        self.negative && self.cancelled >= WORTH * self.total
+    }
+
+    /// There are negative rows, and hardly any has a partner.
+    pub fn is_lonely(&self) -> bool {
+        self.negative && !self.is_worth_it()
     }
 
     /// What is left of the rows, if enough of them cancel: the weight of each, 0 if it has gone.
     pub fn left(&self) -> Option<Vec<f64>> {
-        let n = self.end.len();
-        let (mut plus, mut minus) = (vec![0.0; n], vec![0.0; n]);
-        for (&k, &s) in self.which.iter().zip(&self.weight) {
-            *if s > 0.0 { &mut plus[k as usize] } else { &mut minus[k as usize] } += s.abs();
-        }
-        let (total, cancelled) = (0..n).fold((0.0, 0.0), |(t, c), k| (t + plus[k] + minus[k], c + 2.0 * plus[k].min(minus[k])));
         let share = |(&k, &s): (&u32, &f64)| {
-            let (own, other) =
-                if s > 0.0 { (plus[k as usize], minus[k as usize]) } else { (minus[k as usize], plus[k as usize]) };
+            let (own, other) = (self.sums[k as usize][(s < 0.0) as usize], self.sums[k as usize][(s > 0.0) as usize]);
             if own > other { s * (1.0 - other / own) } else { 0.0 }
         };
-        (cancelled >= WORTH * total && total > 0.0).then(|| self.which.iter().zip(&self.weight).map(share).collect())
+        self.is_worth_it().then(|| self.which.iter().zip(&self.weight).map(share).collect())
     }
 
     /// Row t, with another weight.
@@ -132,8 +149,8 @@ impl Join {
         exactly("joined.index", &index, end.last().map_or(0, |e| *e as usize))?;
         let inside = end.is_sorted() && which.iter().all(|&k| (k as usize) < end.len());
         exactly("joined.which", &which, if inside { which.len() } else { 0 })?;
-        let negative = weight.iter().any(|s| *s < 0.0);
-        let mut join = Join { end, y, index, value, which, weight, negative, ..Join::default() };
+        let mut join = Join { end, y, index, value, which, weight, ..Join::default() };
+        (0..join.which.len()).for_each(|t| join.count(join.which[t], join.weight[t]));
         for k in 0..join.end.len() {
             let range = join.range(k);
             let x = Features::Sparse { index: &join.index[range.clone()], value: &join.value[range] };
@@ -164,6 +181,10 @@ mod tests {
         // Dense and sparse rows of one x are partners; clean rows are left alone.
         assert!(join.add(Row::dense(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0], -1.0).weighted(-1.0)));
         assert_eq!(join.left().unwrap()[4], 0.0);
+        assert!(!join.is_lonely());
+        let mut lonely = Join::default();
+        assert!(lonely.add(Row::dense(&[1.0], 1.0)) && !lonely.is_lonely());
+        assert!(lonely.add(Row::dense(&[1.0], -1.0).weighted(-0.5)) && lonely.is_lonely());
         let mut clean = Join::default();
         assert!((0..PATIENCE - 1).all(|t| clean.add(Row::dense(&[(t % 9) as f64], 1.0))));
         assert_eq!(clean.left(), None);

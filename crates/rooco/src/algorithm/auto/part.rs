@@ -31,15 +31,13 @@ pub enum Part {
     Trust,
     /// Signed rows judge the second-order candidate by gain against noise.
     Judge,
-    /// A solution from signed rows of classes is not far from the lanes' point.
-    Step,
     /// Exact partners are joined once the stream has ended, where features are many.
     Join,
 }
 
 impl Part {
     /// All parts with their names.
-    pub const ALL: [(Part, &'static str); 15] = [
+    pub const ALL: [(Part, &'static str); 14] = [
         (Part::Centre, "centre"),
         (Part::SecondOrder, "second"),
         (Part::Brake, "brake"),
@@ -53,7 +51,6 @@ impl Part {
         (Part::StaleCurvature, "stale"),
         (Part::Trust, "trust"),
         (Part::Judge, "judge"),
-        (Part::Step, "step"),
         (Part::Join, "join"),
     ];
 }

@@ -44,6 +44,8 @@ pub struct Staged<H> {
     label: Label,
     /// The rows so far, while partners among them may be worth joining.
     join: Option<Join>,
+    /// Hardly any of those rows had a partner: see `jury/holdout.rs`.
+    lonely: bool,
     /// Parts that an experiment has switched off.
     off: Off,
     /// What the next row is for, if the caller has said so.
@@ -106,6 +108,7 @@ impl<H: Head> Staged<H> {
             second,
             label: Label::default(),
             join: Some(Join::default()),
+            lonely: false,
             off: Off::default(),
             role: None,
             scratch: Scratch {
@@ -165,6 +168,7 @@ impl<H: Head> Staged<H> {
     #[inline(always)]
     fn round<V: Width>(&mut self, z: Row<'_>) -> Result<Played> {
         z.x.check(self.rows + 1, self.max_features)?;
+        let z = Row { x: z.x.dense_if_full(), ..z };
         // The row in the learner's coordinates. A number that is not finite is not finite in any.
         let mut place = std::mem::take(&mut self.scratch.place);
         let x = match self.head.correction() {
@@ -195,9 +199,12 @@ impl<H: Head> Staged<H> {
     fn keep(&mut self, z: Row<'_>) {
         if let Some(join) = &mut self.join
             && z.weight != 0.0
-            && !(join.add(z) && jury::many_features(self.t, self.lanes.seen))
         {
-            self.join = None;
+            let goes_on = join.add(z) && jury::many_features(self.t, self.lanes.seen);
+            self.lonely = join.is_lonely();
+            if !goes_on {
+                self.join = None;
+            }
         }
     }
 
@@ -273,7 +280,7 @@ impl<H: Head> Staged<H> {
         self.signed |= s < 0.0 || self.head.is_composite();
         let braked = self.jury.brake.sees(s * self.head.masses(z.y).0) && !self.off.has(Part::Brake);
         let held = |x| if jury::is_held_out(x) { Role::Score } else { Role::Learn };
-        let holds = self.signed && !self.head.is_composite() && jury::holds(self.t, self.lanes.seen);
+        let holds = self.signed && !self.lonely && !self.head.is_composite() && jury::holds(self.t, self.lanes.seen);
         let role = if holds && !self.off.has(Part::HoldOut) { self.role.or_else(|| Some(held(z.x))) } else { self.role };
         if self.second.is_some() && z.x.dim() * self.head.outputs() > MAX_COORDINATES {
             self.without_second_order();
@@ -542,6 +549,7 @@ impl<H: Head> Staged<H> {
         s.put_count("rounds", self.rows);
         s.put_count("t", self.t);
         s.put_count("signed", self.signed as u64);
+        s.put_count("lonely", self.lonely as u64);
         s.put_count("weight.exponent", self.weight_exponent as i64 as u64);
         self.centre.save(&mut s);
         self.lanes.save(&mut s);
@@ -566,10 +574,12 @@ impl<H: Head> Staged<H> {
         }
         let (rows, t, signed, exponent) = (s.count("rounds")?, s.count("t")?, s.count("signed")?, s.count("weight.exponent")?);
         let (centre, lanes, jury, label) = (Centre::load(s)?, Lanes::load(k, t, s)?, Jury::load(s)?, Label::load(s)?);
+        let lonely = s.count("lonely")? != 0;
         let second = if s.count("second")? != 0 { Some(SecondOrder::load(k, s)?) } else { None };
         let join = if s.has("joined.end") { Some(Join::load(s)?) } else { None };
         (self.rows, self.t, self.signed, self.weight_exponent) = (rows, t, signed != 0, exponent as i64 as i32);
         (self.centre, self.lanes, self.jury, self.label, self.second, self.join) = (centre, lanes, jury, label, second, join);
+        self.lonely = lonely;
         self.forget();
         Ok(())
     }

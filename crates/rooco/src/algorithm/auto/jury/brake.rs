@@ -65,4 +65,17 @@ mod tests {
         assert!(before < 32, "{before}");
         assert!((0..1000).all(|_| brake.sees(-1.0)));
     }
+
+    #[test]
+    fn either_sign_of_a_block_is_enough() {
+        // Every tenth row is positive, so no run is long: the net weight tells.
+        let mut brake = Brake::default();
+        (0..200).for_each(|_| assert!(!brake.sees(1.0)));
+        let missed = (0..1000).filter(|t| t % 10 != 0 && !brake.sees(-1.0) || t % 10 == 0 && brake.sees(1.0)).count();
+        assert!((10..150).contains(&missed), "{missed}");
+        // Large positive weights lie behind, so the net weight says nothing yet: the run does.
+        let mut brake = Brake::default();
+        (0..200).for_each(|_| assert!(!brake.sees(100.0)));
+        assert_eq!((0..100).position(|_| brake.sees(-1.0)), Some(31));
+    }
 }

@@ -249,7 +249,9 @@ impl Jury {
                 self.absolute[j] = d * self.absolute[j] + counts * s.abs() * row.size[j].min(clip);
             }
         }
-        let loss = row.value.map(|value| counts * s * value.min(clip));
+        // Not `map`: a function of its own would not be compiled for this processor.
+        let mut loss = row.value;
+        loss.iter_mut().for_each(|loss| *loss = counts * s * loss.min(clip));
         for j in 0..CANDIDATES {
             self.signed[j] = d * self.signed[j] + loss[j];
         }

@@ -6,8 +6,6 @@ use super::{FOLDS, SecondOrder};
 
 /// A must be at least this share of B, times how much of the curvature the stream as a whole keeps.
 const TRUST: f64 = 0.25;
-/// Log-odds that a solution may be away from the lanes' point, root mean square, on signed rows.
-const FARTHEST: f64 = 2.0;
 
 /// What a solution needs to know about the rest of the learner.
 pub struct Surroundings<'a> {
@@ -79,23 +77,9 @@ impl SecondOrder {
         back(&u, &mut step);
         let mut all = vec![0.0; d];
         on.iter().zip(&step).for_each(|(&i, step)| all[i] = step * q[i]);
-        let bounded = !around.quadratic && around.signed && !around.off.has(Part::Step);
-        let length = if bounded { self.length(&all, negative) } else { 1.0 };
-        let w: Vec<f64> = self.lanes.iter().zip(&all).map(|(lane, step)| lane + length * step).collect();
+        let w: Vec<f64> = self.lanes.iter().zip(&all).map(|(lane, step)| lane + step).collect();
         self.w = if w.iter().all(|w| w.is_finite()) { w } else { self.lanes.clone() };
         self.w.iter().all(|w| w.is_finite())
-    }
-
-    /// How much of a step may be taken: a quadratic says nothing about predictions far from where it was made, and signed rows can ask for any step. The
-    /// root mean square of the change of the predictions, over all rows by curvature, is kept below [`FARTHEST`].
-    fn length(&self, step: &[f64], negative: bool) -> f64 {
-        let mut moved = vec![0.0; step.len()];
-        subtract_product(&self.plus, -1.0, step, &mut moved);
-        if negative {
-            subtract_product(&self.minus, -1.0, step, &mut moved);
-        }
-        let square = moved.iter().zip(step).map(|(a, b)| a * b).sum::<f64>() / self.sums.curvature_size;
-        if square > FARTHEST * FARTHEST { FARTHEST / square.sqrt() } else { 1.0 }
     }
 
     /// Twice what a gradient that is noise would gain: its squared norm, from how far the folds are apart.

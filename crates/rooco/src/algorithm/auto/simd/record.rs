@@ -208,3 +208,24 @@ impl Step<Four> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::rounding::Noise;
+    use super::*;
+
+    /// Increments of a tenth of a unit in the last place and less: without noise neither sum would ever change.
+    #[test]
+    fn sums_and_averages_grow_by_what_single_precision_cannot_hold() {
+        let (mut noise, step) = (Noise::default(), Step::new([1e-4; LANES], [0.0; LANES], 1e-9));
+        let mut f = Feature { w: [2.0; LANES], squares: [1.0; LANES], b: [1.0; LANES], ..Feature::NOTHING };
+        let [v, gone, n_squared] = [1.0, 0.0, 1.0].map(Four::splat);
+        for _ in 0..2_000_000 {
+            let noise = Four::splat(noise.row().next()[0]);
+            f.learn::<false, false>(Visit { v, gone, n_squared, noise, pull: 0.0, curve: 0.0 }, &step);
+        }
+        // G grows by 1e-8 a row, b by 1e-9 of w - b = 1. Standard errors 5e-5 and 2e-5.
+        assert!(f.squares.iter().all(|g| (g - 1.02).abs() < 3e-4), "{:?}", f.squares);
+        assert!(f.b.iter().all(|b| (b - 1.002).abs() < 1e-4), "{:?}", f.b);
+    }
+}
