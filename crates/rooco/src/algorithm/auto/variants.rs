@@ -36,7 +36,7 @@ const ON_A_DOMAIN: &str = "auto on a domain, staged";
 /// ```
 ///
 /// Once a negative weight has been seen: candidates far worse than the best in absolute loss are not played (jury/), two
-/// lanes shrink so that the order of a row and its partner does not matter (simd/record.rs), while features are many only one
+/// lanes shrink so that the order of a row and its partner does not matter (simd/record.rs), while features are many and rows have partners only one
 /// x in eight is scored, and not learned from (jury/holdout.rs), the ninth candidate is played alone if the step that made it gains more than noise
 /// would (second/), and the lanes leave blocks of negative rows out ([`is_ordered`](Learner::is_ordered), jury/brake.rs).
 /// Without negative weights the ninth candidate is played alone once it is the best; while it is clearly so, the others see one row in sixteen.
