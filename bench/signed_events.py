@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generated events with weights of either sign, as next-to-leading-order generators and sWeights make them: rooco without options beside LightGBM.
 
-    bench/signed_events.py [--events 200000] [--seeds 3] [--rooco target/release/rooco] [--out bench/SIGNED_EVENTS.md]
+    bench/signed_events.py [--events 200000] [--seeds 3] [--first-seed 0] [--rooco target/release/rooco] [--out bench/SIGNED_EVENTS.md]
 
 Two classes, eight low-level columns and two combinations of them, as an analysis has them (`low`: without these). Four ways to get signs:
 
@@ -119,15 +119,16 @@ def main():
     a = argparse.ArgumentParser()
     a.add_argument("--events", type=int, default=200_000)
     a.add_argument("--seeds", type=int, default=3)
+    a.add_argument("--first-seed", type=int, default=0)
     a.add_argument("--rooco", default=str(ROOT / "target/release/rooco"))
     a.add_argument("--out", default=str(ROOT / "bench/SIGNED_EVENTS.md"))
     args = a.parse_args()
     names = ["rooco"] + [f"LightGBM {h}" for h in ("default", "tuned", "dropped", "absolute", "reweighted")]
-    lines = ["# Signed events", "", f"Made by `bench/signed_events.py` (its head says how), {args.events:,} events, mean of {args.seeds} seeds; log-loss on the true distribution.", "",
+    lines = ["# Signed events", "", f"Made by `bench/signed_events.py` (its head says how), {args.events:,} events, mean of {args.seeds} seeds from {args.first_seed} on; log-loss on the true distribution.", "",
              "| events | negative mass | best possible | " + " | ".join(names) + " | rooco / best rival |", "|---" * (len(names) + 4) + "|"]
     for kind, low in [(k, False) for k in KINDS] + [("matter", True), ("sweights", True)]:
         found, negative, bayes = [], [], []
-        for seed in range(args.seeds):
+        for seed in range(args.first_seed, args.first_seed + args.seeds):
             x, y, w = signed(kind, args.events, seed)
             xt, yt, odds = labelled(100_000, np.random.default_rng(10_000 + seed))
             bayes.append(log_loss(yt, 1 / (1 + np.exp(-odds))))
@@ -142,6 +143,7 @@ def main():
         ratio = mean[0] / mean[1:].min()
         label = kind + (", low-level columns only" if low else "")
         lines.append(f"| {label} | {np.mean(negative):.0%} | {np.mean(bayes):.4f} | " + " | ".join(f"{m:.4f}" for m in mean) + f" | {ratio:.4f} |")
+        pathlib.Path(args.out).write_text("\n".join(lines) + "\n")
     lines += ["", "With low-level columns only, three of them act together; pairs cannot see that, and trees can."]
     pathlib.Path(args.out).write_text("\n".join(lines) + "\n")
 

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Tables: rooco (auto, linear, shapes, pairs) beside Vowpal Wabbit, LightGBM and HistGradientBoosting; held-out loss, CPU seconds from the file, memory.
+"""Tables: rooco (auto, linear, shapes, pairs) beside Vowpal Wabbit, LightGBM, HistGradientBoosting and EBM; held-out loss, CPU seconds from the file, memory.
 
     bench/tables.py DATA [--orders 5] [--sets diamonds,acs,...] [--rooco target/release/rooco] [--out bench/TABLES.md]
 
-DATA holds the files that ../shared/data/README.md describes. Sets marked * are bundled with scikit-learn or made here. Needs numpy, pandas, pyarrow, scikit-learn, lightgbm
-and vowpalwabbit. A rival's CPU seconds include reading the same CSV (pandas), as rooco's do. LightGBM tuned: the best of 12 settings (leaves 15, 31, 63, 127; rate .03, .05, .1; up to 2000
-trees, stopped by a validation part of 20 %), chosen on that part. One thread each. Finished fits are kept in DIR/results.json (--work), so the command can be stopped and started again.
+DATA holds the files that ../shared/data/README.md describes. Sets marked * are bundled with scikit-learn or made here. Needs numpy, pandas, pyarrow, scikit-learn, lightgbm,
+vowpalwabbit and interpret-core; a learner whose package is missing is left out of the table. A rival's CPU seconds include reading the same CSV (pandas), as rooco's do. LightGBM tuned: the best of 12 settings (leaves 15, 31, 63, 127; rate .03, .05, .1; up to 2000
+trees, stopped by a validation part of 20 %), chosen on that part; HistGradientBoosting tuned: the same twelve with its own early stopping, chosen on the same part. EBM: its defaults
+with two outer bags, on at most 50,000 rows. One thread each. Memory is the peak of the process (GNU time). Finished fits are kept in DIR/results.json (--work), so the command can be stopped and started again.
 """
 
 import argparse
 import json
 import os
 import pathlib
-import resource
 import subprocess
 import sys
-import time
+import tempfile
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
@@ -37,7 +37,7 @@ SETS = {
     "linear-truth*": ("y", True),
     "wine*": ("y", False),
 }
-LEARNERS = ["linear", "shapes", "pairs", "auto", "vw", "vw -q ::", "lightgbm", "lightgbm tuned", "hgb"]
+LEARNERS = ["linear", "shapes", "pairs", "auto", "vw", "vw -q ::", "lightgbm", "lightgbm tuned", "hgb", "hgb tuned", "ebm"]
 
 
 def load(name, folder):
@@ -95,11 +95,6 @@ def split(t, order):
     return t.iloc[p[:n]], t.iloc[p[n:]]
 
 
-def used():
-    c = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return c.ru_utime + c.ru_stime
-
-
 def mean_loss(regression, y, p):
     if regression:
         return float(np.mean((y - p) ** 2))
@@ -107,17 +102,23 @@ def mean_loss(regression, y, p):
     return float(-np.mean(np.where(y == 1, np.log(p), np.log1p(-p))))
 
 
+def run(command):
+    """Standard output, CPU seconds and peak megabytes of a process, by GNU time: a child of this process would inherit its peak."""
+    with tempfile.NamedTemporaryFile("r") as spent:
+        out = subprocess.run(["/usr/bin/time", "-q", "-f", "%U %S %M", "-o", spent.name, *command], capture_output=True, text=True)
+        if out.returncode not in (0, 1) or not out.stdout.strip():
+            raise RuntimeError(out.stderr[-300:])
+        user, system, kilobytes = map(float, spent.read().split())
+        return out.stdout, user + system, kilobytes / 1024
+
+
 def rooco(args, train, test, target, regression, features):
-    before = used()
     loss = "squared" if regression else "logistic"
-    out = subprocess.run(
-        [args.rooco, "fit", train, "--target", target, "--loss", loss, "--features", features, "--test", test, "--no-order-test", "--json"],
-        capture_output=True, text=True,
+    text, seconds, megabytes = run(
+        [args.rooco, "fit", train, "--target", target, "--loss", loss, "--features", features, "--test", test, "--no-order-test", "--json"]
     )
-    if out.returncode not in (0, 1):
-        raise RuntimeError(out.stderr)
-    found = json.loads(out.stdout.splitlines()[-1])["test"]["loss"]
-    return (2 * found if regression else found), used() - before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    found = json.loads(text.splitlines()[-1])["test"]["loss"]
+    return (2 * found if regression else found), seconds, megabytes
 
 
 # What a rival runs in a process of its own: arguments are the learner, files, target, regression.
@@ -131,16 +132,34 @@ def rival(learner, train, test, target, regression):
             kind = pd.api.types.CategoricalDtype(pd.unique(pd.concat([tr[c], te[c]]).dropna()))
             tr[c], te[c] = tr[c].astype(kind), te[c].astype(kind)
     x, y, xt, yt = tr.drop(columns=target), tr[target].to_numpy(float), te.drop(columns=target), te[target].to_numpy(float)
-    if learner == "hgb":
+    if learner.startswith("hgb"):
         from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
         def codes(t):
             return pd.DataFrame({c: (t[c].cat.codes if isinstance(t[c].dtype, pd.CategoricalDtype) else t[c]) for c in t})
 
         few = [c for c in x if isinstance(x[c].dtype, pd.CategoricalDtype) and len(x[c].cat.categories) <= 255]
-        m = (HistGradientBoostingRegressor if regression else HistGradientBoostingClassifier)(categorical_features=few or None)
-        m.fit(codes(x), y)
+        kind = HistGradientBoostingRegressor if regression else HistGradientBoostingClassifier
+        m = kind(categorical_features=few or None)
+        if learner == "hgb":
+            m.fit(codes(x), y)
+        else:
+            n, best = len(x) * 4 // 5, None
+            for leaves in (15, 31, 63, 127):
+                for rate in (0.03, 0.05, 0.1):
+                    m = kind(categorical_features=few or None, max_leaf_nodes=leaves, learning_rate=rate, max_iter=2000, early_stopping=True, n_iter_no_change=30)
+                    m.fit(codes(x[:n]), y[:n])
+                    v = codes(x[n:])
+                    score = mean_loss(regression, y[n:], m.predict(v) if regression else m.predict_proba(v)[:, 1])
+                    best = min(best or (score, m), (score, m), key=lambda b: b[0])
+            m = best[1]
         p = m.predict(codes(xt)) if regression else m.predict_proba(codes(xt))[:, 1]
+    elif learner == "ebm":
+        from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
+
+        kind = ExplainableBoostingRegressor if regression else ExplainableBoostingClassifier
+        m = kind(outer_bags=2, n_jobs=1).fit(x[:50_000], y[:50_000])
+        p = m.predict(xt) if regression else m.predict_proba(xt)[:, 1]
     elif learner.startswith("vw"):
         from vowpalwabbit import pyvw
 
@@ -203,12 +222,9 @@ def main():
                     if learner in ("linear", "shapes", "pairs", "auto"):
                         found = rooco(args, *files, target, regression, learner)
                     else:
-                        before = used()
                         command = [sys.executable, __file__, "--rival", learner, *files, target, str(int(regression))]
-                        out = subprocess.run(command, capture_output=True, text=True)
-                        if out.returncode:
-                            raise RuntimeError(out.stderr[-300:])
-                        found = float(out.stdout.split()[-1]), used() - before, None
+                        text, seconds, megabytes = run(command)
+                        found = float(text.split()[-1]), seconds, megabytes
                 except Exception as e:
                     print(name, learner, e, file=sys.stderr)
                     continue
@@ -223,15 +239,19 @@ def report(results, args):
     learners = args.learners.split(",")
     lines += ["| set | orders | " + " | ".join(learners) + " | closed |", "|---" * (len(learners) + 3) + "|"]
     cpu = ["| set | " + " | ".join(learners) + " |", "|---" * (len(learners) + 1) + "|"]
+    peak = list(cpu)
     for name in SETS:
-        cells, seconds, mean, orders = [], [], {}, 0
+        cells, seconds, memory, mean, orders = [], [], [], {}, 0
         for l in learners:
             all = [results[k] for k in results if k.startswith(f"{name}/{l}/")]
             if not all:
                 cells.append("")
                 seconds.append("")
+                memory.append("")
                 continue
             orders = max(orders, len(all))
+            peaks = [v[2] for v in all if v[2] is not None]
+            memory.append(f"{max(peaks):.0f}" if peaks else "")
             loss = np.array([v[0] for v in all])
             mean[l] = loss.mean()
             error = f" ± {loss.std(ddof=1) / len(loss) ** 0.5:.2g}" if len(loss) > 1 else ""
@@ -246,9 +266,10 @@ def report(results, args):
             closed = f"{(mean['linear'] - mean['auto']) / gap:.0%}" if gap > 0.003 * mean["linear"] else "no gap"
         lines.append(f"| {name} | {orders} | " + " | ".join(cells) + f" | {closed} |")
         cpu.append(f"| {name} | " + " | ".join(seconds) + " |")
+        peak.append(f"| {name} | " + " | ".join(memory) + " |")
     lines += ["", "closed: the way from `linear` to the better of LightGBM's and HistGradientBoosting's defaults that `auto` goes.", "",
               "CPU seconds, reading the CSV and predicting the test part included (the rivals' also the start of Python):", ""]
-    return "\n".join(lines + cpu) + "\n"
+    return "\n".join(lines + cpu + ["", "Peak memory, MB:", ""] + peak) + "\n"
 
 
 if __name__ == "__main__":

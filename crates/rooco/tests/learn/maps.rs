@@ -141,3 +141,55 @@ fn late_values_and_values_far_outside_are_taken_as_they_come() {
         assert!(score.is_finite(), "{x}: {score}");
     }
 }
+
+#[test]
+fn a_simpler_expert_that_is_not_played_rests_but_keeps_learning_and_resumes_to_the_same_bits() {
+    let paired = |a: f64, b: f64, c: u32, r: &mut Random| (if c == 1 { a * b } else { -a * b }) + 0.1 * r.normal();
+    let rows = table(50_000, 12, paired);
+    let first: Rows = (0..10_000).map(|j| rows.get(j)).collect();
+    let make = || Plan::new(&recipe("squared", Kind::Auto), &first).unwrap().learner;
+    let (mut whole, mut half) = (make(), make());
+    for j in 0..rows.len() {
+        whole.observe(rows.get(j)).unwrap();
+        if j < 30_000 {
+            half.observe(rows.get(j)).unwrap();
+        }
+    }
+    // 2^14 rows, and then a block in eight.
+    let seen = whole.save().part("linear.").count("rounds").unwrap();
+    assert!((20_000..22_500).contains(&seen), "{seen}");
+    assert_eq!(whole.save().part("pairs.").count("rounds").unwrap(), 50_000, "{:?}", whole.experts());
+    let mut resumed = make();
+    resumed.load(&half.save()).unwrap();
+    for j in 30_000..rows.len() {
+        resumed.observe(rows.get(j)).unwrap();
+    }
+    assert_eq!(resumed.rule(), whole.rule());
+}
+
+#[test]
+fn rows_of_negative_weight_ask_for_a_choice_among_pairs() {
+    // Eight columns, and a product of two of them; a fifth of the rows has weight -1, whatever it says.
+    let mut r = Random::new(3, Purpose::Test);
+    let (mut signed, mut plain) = (Rows::default(), Rows::default());
+    for _ in 0..10_000 {
+        let mut x = [1.0; 9];
+        x[1..].iter_mut().for_each(|v| *v = r.normal());
+        let y = x[3] * x[7] + 0.5 * r.normal();
+        signed.push(Row::dense(&x, y).weighted(if r.uniform() < 0.2 { -1.0 } else { 1.0 }));
+        plain.push(Row::dense(&x, y));
+    }
+    let recipe = Recipe { map: Kind::Pairs.into(), features: 9, ..Recipe::regression() };
+    let some = |rows: &Rows, n: usize| -> Rows { (0..n).map(|j| rows.get(j)).collect() };
+    assert_eq!((recipe.rows_to_start(&some(&signed, 10)), recipe.rows_to_start(&some(&signed, 2000))), (2000, 10_000));
+    assert_eq!(recipe.rows_to_start(&some(&plain, 2000)), 2000);
+    let pairs = |rows: &Rows| {
+        let rule = Plan::new(&recipe, rows).unwrap().learner.rule();
+        let map = rule.map.unwrap();
+        let has = map.pairs().iter().any(|p| p.axes == [2, 6]);
+        (map.pairs().len(), has)
+    };
+    let (chosen, has) = pairs(&signed);
+    assert!(chosen < 28 && has, "{chosen}");
+    assert_eq!(pairs(&plain), (28, true));
+}
