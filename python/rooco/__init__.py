@@ -7,7 +7,7 @@ from rooco import lab, metrics
 from rooco._estimators import OnePassClassifier, OnePassRegressor, load
 from rooco._pca import ShiftInvertPCA
 from rooco._rooco import Model, __version__
-from rooco._tools import Audit, Learned, audit, certify, learn, shuffle
+from rooco._tools import Audit, Learned, audit, certify, learn, merge, shuffle
 
 __all__ = [
     "Audit",
@@ -22,6 +22,7 @@ __all__ = [
     "lab",
     "learn",
     "load",
+    "merge",
     "metrics",
     "shuffle",
 ]

@@ -322,7 +322,8 @@ class _OnePass(BaseEstimator):
     @property
     def guarantee_(self) -> str:
         """What is promised, in words; never more than the theorems say."""
-        text = self.report_["promise_text"]
+        workers = self.report_.get("workers") or {}
+        text = workers.get("text") or self.report_["promise_text"]
         if self._run.learner is not None and self.report_["algorithm"] == "auto":
             text = "horizon-free default rule: " + text
         return text

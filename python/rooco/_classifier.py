@@ -146,7 +146,11 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         return _inputs.class_numbers(at, len(classes))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnePassClassifier:
-        """One pass over the rows, in their order. Shuffle them first if they are sorted."""
+        """One pass over the rows, in their order. Shuffle them first if they are sorted. Dask collections go to :func:`rooco.dask.fit`."""
+        if _inputs.is_dask(X):
+            from rooco import dask
+
+            return dask.fit(self, X, y, sample_weight)
         table = _inputs.is_table(X)
         if table:
             y = column_or_1d(y, warn=True)

@@ -32,6 +32,11 @@ def is_table(X: Any) -> bool:
     return not numbers and importlib.util.find_spec("pyarrow") is not None
 
 
+def is_dask(X: Any) -> bool:
+    """A dask DataFrame or Array."""
+    return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "to_delayed")
+
+
 def is_lazy(X: Any) -> bool:
     """A polars LazyFrame: a query that has not run yet."""
     return type(X).__name__ == "LazyFrame" and type(X).__module__.startswith("polars")

@@ -123,7 +123,11 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         return "number"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OnePassRegressor:
-        """One pass over the rows, in their order. Shuffle them first if they are sorted."""
+        """One pass over the rows, in their order. Shuffle them first if they are sorted. Dask collections go to :func:`rooco.dask.fit`."""
+        if _inputs.is_dask(X):
+            from rooco import dask
+
+            return dask.fit(self, X, y, sample_weight)
         if _inputs.is_table(X):
             y = np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64)
             weight = _weights(sample_weight, y.reshape(-1, 1), True)
@@ -172,6 +176,19 @@ class OnePassRegressor(RegressorMixin, _OnePass):
     def predict(self, X: Any) -> np.ndarray:
         """Predictions for arrays, sparse matrices and tables."""
         return self._scores(X, probabilities=True)[:, 0]
+
+    def predict_interval(self, X: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Predictions and the ends of intervals that hold new rows with this probability, on average, if these and the held-out rows are in random order.
+
+        From what the model was off on the rows that were held out when it was learned (``holdout=0.1``): no assumption on the model or the distribution. Not with rows of
+        negative weight.
+        """
+        ends = self.model_.interval(float(level))
+        if ends is None:
+            why = "rows of negative weight were held out" if self.holdout_ else "no rows were held out: learn with holdout=0.1"
+            raise AttributeError(f"this model has no intervals: {why}")
+        predicted = self.predict(X)
+        return predicted, predicted + ends[0], predicted + ends[1]
 
     def predict_file(self, path: Any) -> np.ndarray:
         """Predictions for the rows of files."""

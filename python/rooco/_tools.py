@@ -15,9 +15,17 @@ from rooco._estimators import OnePassClassifier, OnePassRegressor
 from rooco._rooco import Rows
 
 
+def _kind(loss: str | None) -> str:
+    """What the target of a loss is."""
+    if loss is None:
+        return "guess"
+    base = loss.split(":")[0]
+    return "number" if base in ("squared", "huber", "quantile", "poisson", "gamma", "tweedie") else "classes" if base == "softmax" else "two"
+
+
 def _rows(X: Any, y: Any, sample_weight: Any, target: str | None, weight: str | None, missing: str, loss: str | None) -> Rows:
     """Rows of an array with y, of a table or files that hold their target."""
-    kind = {None: "guess", "squared": "number", "huber": "number", "quantile": "number", "poisson": "number", "gamma": "number", "tweedie": "number", "softmax": "classes"}.get(loss and loss.split(":")[0], "two")
+    kind = _kind(loss)
     read = dict(target=target, weight=weight, missing=missing, target_kind=kind)
     if isinstance(X, (str, os.PathLike)) or (isinstance(X, (list, tuple)) and X and isinstance(X[0], (str, os.PathLike))):
         return Rows.files(_paths(X), json.dumps(read))
@@ -102,6 +110,16 @@ def shuffle(
     if header is None:
         header = records != "lines"
     return _rooco.shuffle(paths, output, seed, memory, records, header, temporary)
+
+
+def merge(models: Any, without: Any = ()) -> tuple[_rooco.Model, dict[str, Any]]:
+    """One model of the rows of several, from the sums that models at the optimum of their rows carry (``to_optimum``); those of ``without`` are taken out again.
+
+    For the squared loss the model of exactly these rows; for the logistic loss near to it, and how near is in the second answer. ``a + b`` does the same for two models.
+    """
+    plain = [[getattr(m, "model_", m) for m in group] for group in (models, without)]
+    model, known = _rooco.merge_models(*plain)
+    return model, json.loads(known)
 
 
 class Learned(NamedTuple):

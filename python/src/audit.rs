@@ -3,7 +3,8 @@
 use pyo3::prelude::*;
 use rooco::{Result, Row};
 use rooco_data::Stream;
-use rooco_pass::audit::{Audit, Certifier};
+use rooco_data::stream::Schema;
+use rooco_pass::audit::{Audit, AuditReport, Certifier};
 use rooco_pass::fit::FitOptions;
 use serde::Deserialize;
 
@@ -14,11 +15,19 @@ use crate::rows::Rows;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Asked {
+pub struct Asked {
     loss: Option<String>,
     l2: f64,
-    domain: String,
-    seed: u64,
+    pub domain: String,
+    pub seed: u64,
+}
+
+impl Asked {
+    /// The audit that was asked for.
+    pub fn audit(&self, schema: &Schema) -> Result<Audit> {
+        let options = FitOptions { loss: self.loss.clone(), l2: self.l2, ..Default::default() };
+        Audit::new(options.loss_spec(&schema.target)?, &self.domain, schema.features(), self.seed)
+    }
 }
 
 impl Default for Asked {
@@ -45,18 +54,21 @@ pub fn each(stream: &mut dyn Stream, mut row: impl FnMut(Row<'_>) -> Result<()>)
 pub fn audit(py: Python<'_>, rows: &Rows, options: &str) -> PyResult<String> {
     let asked: Asked = options::parse(options)?;
     let report = rows.with_stream(py, None, |stream| {
-        let options = FitOptions { loss: asked.loss, l2: asked.l2, ..Default::default() };
-        let spec = options.loss_spec(&stream.schema().target)?;
-        let mut audit = Audit::new(spec, &asked.domain, stream.schema().features(), asked.seed)?;
+        let mut audit = asked.audit(stream.schema())?;
         let filled_in = stream.schema().filled_in();
         each(stream, |z| audit.observe_imputed(z, &filled_in))?;
         Ok(audit.finish(stream.schema().features())?)
     })?;
+    Ok(report_json(&report))
+}
+
+/// Figures, and the report of the command line as text.
+pub fn report_json(report: &AuditReport) -> String {
     let mut answer = report.to_json();
     let ways: Vec<String> = report.repairs().into_iter().map(crate::say::repair).collect();
     let ways = if ways.is_empty() { String::new() } else { format!("{:<18}{}\n", "what to do", ways.join("; ")) };
     answer["text"] = (report.to_string() + &ways).into();
-    Ok(answer.to_string())
+    answer.to_string()
 }
 
 /// How far a model is at most from the best one, and its regret at most, with certainty. The rows must be those it was learned from.

@@ -33,6 +33,8 @@ pub struct Learner {
     /// Two or more classes that are numbers, for labels that come as such.
     classes: Vec<f64>,
     buffer: Vec<f64>,
+    /// The schema was given.
+    fixed: bool,
 }
 
 #[pymethods]
@@ -46,14 +48,22 @@ impl Learner {
             schema: Schema::default(),
             classes: Vec::new(),
             buffer: Vec::new(),
+            fixed: false,
         })
+    }
+
+    /// The meaning of the columns is known before the first row: that of all parts of the data.
+    fn begin_with(&mut self, schema: &str) -> PyResult<()> {
+        self.schema = options::parse(schema)?;
+        self.fixed = true;
+        Ok(())
     }
 
     /// Learns from all rows. `progress(rows, bytes, total_bytes, loss)` is called now and then.
     #[pyo3(signature = (rows, progress=None))]
     fn run(&mut self, py: Python<'_>, rows: &Rows, progress: Option<Py<PyAny>>) -> PyResult<()> {
         let (asked, session) = (&self.asked, inside(&mut self.session));
-        let going_on = session.is_some().then(|| self.schema.clone());
+        let going_on = (session.is_some() || self.fixed).then(|| self.schema.clone());
         let schema = rows.with_stream(py, going_on.as_ref(), |stream| {
             if session.is_none() {
                 *session = Some(Session::new(asked.resolve(stream.schema())?));
@@ -246,7 +256,7 @@ impl Learner {
 }
 
 /// What the order test found.
-fn order_json(o: &OrderReport) -> String {
+pub fn order_json(o: &OrderReport) -> String {
     json!({"random": o.random_order(), "row": o.crossed(), "p_value": o.p_value(), "text": o.to_string()}).to_string()
 }
 

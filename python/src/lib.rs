@@ -18,6 +18,7 @@ mod matrix;
 mod model;
 mod options;
 mod own_loss;
+mod parts;
 mod pca;
 mod rows;
 mod say;
@@ -38,6 +39,12 @@ mod _rooco {
     use super::model::Model;
     #[pymodule_export]
     use super::own_loss::own_loss;
+    #[pymodule_export]
+    use super::parts::{
+        Certificate, add_sums, average_models, join_audits, join_schemas, lab_append, lab_group, lab_groups, merge_models,
+        optimum_of_parts, order_of, part_audit, part_certificate, part_look, part_order, part_product, part_schema, part_sums,
+        workers_bound,
+    };
     #[pymodule_export]
     use super::pca::shift_invert_pca;
     #[pymodule_export]

@@ -86,6 +86,22 @@ impl Model {
         self.model.errors.as_ref().map(|e| PyArray1::from_slice(py, e).reshape([l.features(), l.outputs])).transpose()
     }
 
+    /// What to add to a prediction for the ends of an interval that holds a new row with this probability; nothing for a model without held-out rows.
+    fn interval(&self, level: f64) -> PyResult<Option<(f64, f64)>> {
+        self.model.residuals.as_ref().map(|r| r.ends(level)).transpose().map_err(raised)
+    }
+
+    /// The model of the rows of both, for models that carry their sums.
+    fn __add__(slf: PyRef<'_, Self>, other: PyRef<'_, Self>) -> PyResult<Model> {
+        Ok(crate::parts::merge_models(vec![slf, other], Vec::new())?.0)
+    }
+
+    /// Pickles are the bytes of the file.
+    fn __reduce__<'py>(slf: Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let bytes = slf.get().to_bytes(slf.py())?;
+        Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
+    }
+
     /// The names of the coordinates of a row.
     fn names(&self) -> Vec<String> {
         let map = self.model.rule.map.as_ref().map_or(0, |m| m.base());

@@ -43,6 +43,7 @@ pub struct FitOptions {
     alpha: Option<f64>,
     n0: Option<u64>,
     horizon: Option<u64>,
+    total: Option<u64>,
     reservoir: String,
     seed: u64,
     holdout: f64,
@@ -80,6 +81,7 @@ impl Default for FitOptions {
             alpha: None,
             n0: None,
             horizon: None,
+            total: None,
             reservoir: "memory".into(),
             seed: 1,
             holdout: 0.0,
@@ -112,6 +114,7 @@ impl FitOptions {
                 alpha: self.alpha,
                 n0: self.n0,
                 horizon: self.horizon,
+                total: self.total,
                 memory: self.memory()?,
                 seed: self.seed,
                 ..Default::default()

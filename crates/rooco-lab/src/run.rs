@@ -252,6 +252,30 @@ pub fn run(
     Ok(Some(results))
 }
 
+/// How many groups of cells an experiment has that can be run apart: one a problem, T and data set.
+pub fn groups(experiment: &Experiment) -> usize {
+    experiment.problems.len() * experiment.horizons.len() * experiment.instances as usize
+}
+
+/// Runs the cells of one group, wherever that is: the lines that [`run`] would have logged. Whoever gathers them appends them to `cells.jsonl` of a folder, and
+/// [`run`] there finds nothing left to do but to write the results, the same bytes as if it had run them itself.
+pub fn run_group(experiment: &Experiment, group: usize) -> Result<String> {
+    let (instances, horizons) = (experiment.instances as usize, experiment.horizons.len());
+    let (p, h, i) = (group / (horizons * instances), group / instances % horizons, (group % instances) as u64);
+    let Some(source) = experiment.problems.get(p) else {
+        return Err(Error::Option(format!("there is no group {group}: there are {}", groups(experiment))));
+    };
+    let (t, orders) = experiment.horizons[h];
+    let instance = source.build(t, data_seed(experiment.seed, i))?;
+    let facts = facts_of(&instance, &source.text(), t, i);
+    let mut lines = to_json(&Line { stamp: source.stamp(), facts: Some(facts), cell: None })? + "\n";
+    for m in 0..experiment.methods.len() {
+        let cell = run_cell(experiment, &instance, m, i, orders);
+        lines += &(to_json(&Line { stamp: source.stamp(), cell: Some(cell), facts: None })? + "\n");
+    }
+    Ok(lines)
+}
+
 /// The seed of data set `i`: the first is that of the experiment.
 fn data_seed(seed: u64, i: u64) -> u64 {
     seed.wrapping_add(i.wrapping_mul(0x9e37_79b9_7f4a_7c15))

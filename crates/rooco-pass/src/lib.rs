@@ -2,8 +2,10 @@
 //! [`metrics`] how good its predictions are, and [`weighted`] the same for weights of either sign, with errors.
 
 pub mod audit;
+mod average;
 pub mod effects;
 pub mod fit;
+pub mod intervals;
 pub mod metrics;
 pub mod model;
 pub mod optimum;
@@ -12,3 +14,5 @@ pub mod own_loss;
 pub mod pca;
 pub mod predictions;
 pub mod weighted;
+
+pub use average::average;

@@ -25,12 +25,19 @@ pub struct Renderer {
     base: Base,
     classes: Vec<String>,
     show: Show,
+    /// What is added to a number for the ends of its interval.
+    ends: Option<(f64, f64)>,
 }
 
 impl Renderer {
     /// For a loss and the names of its classes.
     pub fn new(base: Base, classes: Vec<String>, show: Show) -> Self {
-        Renderer { base, classes, show }
+        Renderer { base, classes, show, ends: None }
+    }
+
+    /// With the ends of an interval beside each number: [`Residuals::ends`](crate::intervals::Residuals::ends). For predictions that are numbers.
+    pub fn with_interval(self, ends: (f64, f64)) -> Self {
+        Renderer { ends: Some(ends), ..self }
     }
 
     /// The columns of a table of predictions, with the names of the classes.
@@ -41,7 +48,10 @@ impl Renderer {
         match (self.show, self.base.kind()) {
             (Show::Scores, Prediction::Classes) => each("score"),
             (Show::Scores, _) => vec![number("score".into())],
-            (_, Prediction::Number) => vec![number("prediction".into())],
+            (_, Prediction::Number) => {
+                let ends = ["lower", "upper"].into_iter().filter(|_| self.ends.is_some());
+                ["prediction"].into_iter().chain(ends).map(|name| number(name.into())).collect()
+            }
             (Show::Prediction, Prediction::TwoClasses) if !self.base.has_probabilities() => vec![class(), number("score".into())],
             (_, Prediction::TwoClasses | Prediction::Classes) => [vec![class()], each("p")].concat(),
         }
@@ -55,7 +65,11 @@ impl Renderer {
         self.base.predictions(&mut predicted);
         match (self.show, self.base.kind()) {
             (Show::Scores, _) => numbers(scores),
-            (_, Prediction::Number) => numbers(&predicted),
+            (_, Prediction::Number) => {
+                let p = predicted[0];
+                predicted.extend(self.ends.into_iter().flat_map(|(low, high)| [p + low, p + high]));
+                numbers(&predicted)
+            }
             (_, Prediction::Classes) => [vec![text(best_class(scores))], numbers(&predicted)].concat(),
             (Show::Prediction, Prediction::TwoClasses) if !self.base.has_probabilities() => {
                 vec![text((scores[0] > 0.0) as usize), OutCell::Number(scores[0])]
@@ -87,7 +101,12 @@ impl Renderer {
                 list(out, &predicted)?;
             }
             (_, Prediction::Classes) => write!(out, "{}", class(best_class(scores)))?,
-            (_, Prediction::Number | Prediction::TwoClasses) => write!(out, "{}", predicted[0])?,
+            (_, Prediction::Number | Prediction::TwoClasses) => {
+                write!(out, "{}", predicted[0])?;
+                if let Some((low, high)) = self.ends {
+                    write!(out, "\t{}\t{}", predicted[0] + low, predicted[0] + high)?;
+                }
+            }
         }
         out.write_all(b"\n")
     }
@@ -117,5 +136,10 @@ mod tests {
         assert_eq!(line(softmax, Show::Prediction, &[0.0, 1.0, 0.0]), "yes\n");
         assert_eq!(line(softmax, Show::Scores, &[0.0, 1.0, 0.0]), "0\t1\t0\n");
         assert!(line(softmax, Show::Probabilities, &[0.0, 1.0, 0.0]).starts_with("yes\t0.21"));
+        let mut out = Vec::new();
+        let with = Renderer::new(Base::Squared, Vec::new(), Show::Prediction).with_interval((-0.5, 1.0));
+        with.line(&[2.0], &mut out).unwrap();
+        assert_eq!(out, b"2\t1.5\t3\n");
+        assert_eq!((with.columns().len(), with.cells(&[2.0]).len()), (3, 3));
     }
 }

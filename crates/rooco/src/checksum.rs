@@ -3,6 +3,7 @@
 //! A certificate speaks about the very rows that a model learned from: changed targets, or values imputed in another way, give another
 //! sum. It guards against mistakes, not against forgery.
 
+use crate::error::{Error, Result};
 use crate::rng::mix;
 use crate::row::{Features, Row};
 
@@ -23,6 +24,11 @@ impl RowSum {
     /// As files write it.
     pub fn text(self) -> String {
         format!("{:016x}", self.0)
+    }
+
+    /// What [`text`](Self::text) wrote.
+    pub fn parse(text: &str) -> Result<Self> {
+        u64::from_str_radix(text, 16).map(RowSum).map_err(|_| Error::State { what: format!("`{text}` is no checksum of rows") })
     }
 }
 

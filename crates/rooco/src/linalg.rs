@@ -3,7 +3,9 @@
 
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
+use crate::error::{Error, Result};
 use crate::row::Features;
+use crate::state::State;
 
 /// A symmetric d×d matrix, to add curvature to.
 ///
@@ -169,6 +171,45 @@ impl Symmetric {
         for (a, b) in self.a.iter_mut().zip(&b.a) {
             *a += c * b;
         }
+    }
+
+    /// += another one, with what it kept; both [`compensated`](Self::compensated). The smaller one is taken to have zeros.
+    pub fn join(&mut self, other: &Symmetric) {
+        let d = self.d.max(other.d);
+        if self.d < d {
+            self.resize(d);
+        }
+        let wider;
+        let other = match other.d < d {
+            true => {
+                let mut o = other.clone();
+                o.resize(d);
+                wider = o;
+                &wider
+            }
+            false => other,
+        };
+        self.add(1.0, other);
+        if self.lost.len() == other.lost.len() {
+            self.lost.iter_mut().zip(&other.lost).for_each(|(a, b)| *a += b);
+        }
+    }
+
+    /// All of it, with what was rounded away.
+    pub fn save(&self) -> State {
+        let mut s = State::default();
+        s.put_f64("entries", self.a.clone());
+        s.put_f64("lost", self.lost.clone());
+        s
+    }
+
+    /// What was saved.
+    pub fn load(s: &State) -> Result<Self> {
+        let (a, lost) = (s.f64("entries")?, s.f64("lost")?);
+        let whole = Self::restored(a).filter(|_| lost.is_empty() || lost.len() == a.len());
+        whole
+            .map(|m| Symmetric { lost: lost.to_vec(), ..m })
+            .ok_or_else(|| Error::State { what: "a matrix of it is not square".into() })
     }
 
     /// Keeps the first coordinates, or adds coordinates that are zero.

@@ -3,7 +3,9 @@
 //! A sum of T numbers by plain addition is wrong by up to T·2⁻⁵³·Σ|x|; this one by 2⁻⁵³·|Σx| + 2T²·2⁻¹⁰⁶·Σ|x|. What is said "with certainty"
 //! must not depend on how many rows there were.
 
+use crate::error::{Error, Result};
 use crate::row::Features;
+use crate::state::State;
 
 /// 2⁻⁵³: the relative error of one rounded operation.
 pub const UNIT: f64 = f64::EPSILON / 2.0;
@@ -44,6 +46,12 @@ impl Sum {
         // The compensations are at most 2⁻⁵³·n·Σ|x| in all, and are themselves added plainly.
         let n = n as f64;
         2.0 * UNIT * self.value().abs() + 4.0 * (n * UNIT) * (n * UNIT) * absolute
+    }
+
+    /// += another one, with what it kept.
+    pub fn join(&mut self, other: &Sum) {
+        self.add(other.high);
+        self.low += other.low;
     }
 
     /// Its two numbers.
@@ -114,6 +122,33 @@ impl SumVector {
         }
     }
 
+    /// += others, with what they kept.
+    pub fn join(&mut self, other: &SumVector) {
+        self.resize(self.high.len().max(other.high.len()));
+        for i in 0..other.high.len() {
+            let (s, lost) = two_sum(self.high[i], other.high[i]);
+            self.high[i] = s;
+            self.low[i] += lost + other.low[i];
+            self.absolute[i] += other.absolute[i];
+        }
+    }
+
+    /// All of it.
+    pub fn save(&self) -> State {
+        let mut s = State::default();
+        s.put_f64("high", self.high.clone());
+        s.put_f64("low", self.low.clone());
+        s.put_f64("absolute", self.absolute.clone());
+        s
+    }
+
+    /// What was saved.
+    pub fn load(s: &State) -> Result<Self> {
+        let v = SumVector { high: s.f64("high")?.to_vec(), low: s.f64("low")?.to_vec(), absolute: s.f64("absolute")?.to_vec() };
+        let fits = v.high.len() == v.low.len() && v.high.len() == v.absolute.len();
+        if fits { Ok(v) } else { Err(Error::State { what: "its sums do not fit together".into() }) }
+    }
+
     /// The sums.
     pub fn values(&self) -> Vec<f64> {
         self.high.iter().zip(&self.low).map(|(h, l)| if l.is_nan() { *h } else { h + l }).collect()
@@ -168,5 +203,13 @@ mod tests {
         assert!(e[0] >= 2.0 * UNIT * 99.9 && e[0] < 1e-13 && e[1] > 2.9 * e[0]);
         v.resize(3);
         assert_eq!(v.values()[2], 0.0);
+        // Parts that were saved, loaded and joined.
+        let mut whole = SumVector::zeros(0);
+        whole.join(&SumVector::load(&v.save()).unwrap());
+        whole.join(&v);
+        assert!((whole.values()[1] + 600.0).abs() < 1e-12 && whole.errors(2000, 0.0)[1] >= 2.0 * e[1]);
+        let mut sum = Sum::default();
+        [Sum::load([1e100, 1.0]), Sum::load([-1e100, 1.0])].iter().for_each(|s| sum.join(s));
+        assert_eq!(sum.value(), 2.0);
     }
 }

@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use rooco::optimum::Known;
 use rooco_pass::model::file;
-use rooco_pass::optimum::{Joined, merge_models};
+use rooco_pass::optimum::{Joined, Named, merge_models};
 use serde_json::{Value, json};
 
 use crate::exit::Outcome;
@@ -19,8 +19,12 @@ use crate::output::{summary, words};
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The model files.
-    #[arg(required = true, num_args = 2.., value_name = "MODEL")]
+    #[arg(required = true, num_args = 1.., value_name = "MODEL")]
     parts: Vec<PathBuf>,
+
+    /// Models of parts that are taken out again: a window that slides. For the squared loss; their rows must be among those of the others.
+    #[arg(long, num_args = 1.., value_name = "MODEL")]
+    without: Vec<PathBuf>,
 
     /// Where the merged model goes.
     #[arg(long, short, value_name = "FILE")]
@@ -33,9 +37,13 @@ pub struct Arguments {
 
 /// Reads, merges, writes.
 pub fn run(a: Arguments) -> Result<Outcome> {
-    let parts = a.parts.iter().map(|p| file::load_model(p)).collect::<rooco::Result<Vec<_>>>()?;
-    let names: Vec<String> = a.parts.iter().map(|p| p.display().to_string()).collect();
-    finish(&merge_models(&parts, &names)?, &a.model, a.json)
+    if a.parts.len() + a.without.len() < 2 {
+        bail!("one model alone is merged already: name another one, or one to take out with --without");
+    }
+    let read = |paths: &[PathBuf]| -> rooco::Result<Vec<Named>> {
+        paths.iter().map(|p| Ok(Named { name: p.display().to_string(), model: file::load_model(p)? })).collect()
+    };
+    finish(&merge_models(&read(&a.parts)?, &read(&a.without)?)?, &a.model, a.json)
 }
 
 /// Writes a model made of sums, and says what is known of it. Without a bound the answer is no.

@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use rooco::loss::Prediction;
 use rooco_data::stream::{self, BadRows, Labels, SchemaFile, Stream};
 use rooco_data::table_out::{OutCell, OutColumn, OutFormat, TableWriter};
 use rooco_pass::model::{Model, file};
@@ -44,6 +45,10 @@ pub struct Arguments {
     /// For every row its score and what each column and each pair adds to it, as CSV with a header: they sum to the score.
     #[arg(long, conflicts_with_all = ["proba", "scores"])]
     explain: bool,
+
+    /// Beside each number the ends of an interval that holds a new row with this probability, such as 0.95; from the rows that were held out when the model was learned.
+    #[arg(long, value_name = "LEVEL", conflicts_with_all = ["proba", "scores", "explain"])]
+    interval: Option<f64>,
 
     /// Raw scores instead of probabilities and classes.
     #[arg(long, conflicts_with = "proba")]
@@ -128,7 +133,10 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     } else {
         Show::Prediction
     };
-    let renderer = Renderer::new(model.about.loss.base, model.about.schema.target.classes().to_vec(), show);
+    let mut renderer = Renderer::new(model.about.loss.base, model.about.schema.target.classes().to_vec(), show);
+    if let Some(level) = a.interval {
+        renderer = renderer.with_interval(ends(&model, &a.model, level)?);
+    }
     let table = match (&a.output, a.keep.is_empty()) {
         (None, true) => None,
         (None, false) => Some(PathBuf::from("-")),
@@ -199,6 +207,27 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     a.data.report(stream.as_ref());
     // Not one prediction: the data are not what the model was learned from.
     Ok(if bad == rows && rows > 0 { Outcome::No } else { Outcome::Done })
+}
+
+/// What is added to a prediction for the ends of its interval.
+fn ends(model: &Model, path: &Path, level: f64) -> Result<(f64, f64)> {
+    let Some(residuals) = &model.residuals else {
+        let why = if model.about.loss.base.kind() != Prediction::Number {
+            "intervals are for predictions that are numbers; --proba has the probabilities of classes"
+        } else if model.about.holdout.is_none() {
+            "no rows were held out when it was learned; rooco fit --holdout 0.1 holds some out"
+        } else {
+            "rows of negative weight were held out: a row that takes another one back is no draw of its own"
+        };
+        bail!("{}: --interval: {why}", path.display());
+    };
+    let ends = residuals.ends(level).with_context(|| format!("{}: --interval {level}", path.display()))?;
+    eprintln!(
+        "rooco: an interval holds {} % of new rows on average, if these and the {} rows held out are in random order",
+        100.0 * level,
+        words::count(residuals.values().len() as u64)
+    );
+    Ok(ends)
 }
 
 /// Reasons that are shown.

@@ -178,6 +178,10 @@ pub fn about(model: &Model, explain: bool) -> String {
     if !constants.is_empty() {
         line("constants", constants);
     }
+    if let Some(w) = &a.workers {
+        let bound = w.text.as_ref().map_or(String::new(), |text| format!("; {text}"));
+        line("parts", format!("the mean of the models of {} parts, learned apart{bound}", words::count(w.parts)));
+    }
     if let Some(o) = &a.optimum {
         optimum(o).into_iter().for_each(|(name, text)| line(name, text));
     }

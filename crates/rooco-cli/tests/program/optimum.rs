@@ -74,6 +74,9 @@ fn a_sum_without_minimum_is_the_answer_no() {
     let message = String::from_utf8(out.stderr).unwrap();
     let said = message.lines().find(|l| l.contains("no optimum was reached")).unwrap();
     assert!(said.contains("·down") && said.contains("is not convex"), "{message}");
+    // The loss is quadratic: one look is enough.
+    let line = String::from_utf8(run(d, &[&FIT[..], &["--to-optimum", "--quiet", "--json"]].concat()).stdout).unwrap();
+    assert!(json(&line)["optimum"]["passes"].as_u64().unwrap() <= 2, "{line}");
     let l2 = said.split("L2 term above ").nth(1).unwrap().split(' ').next().unwrap();
     let fit = json(&ok(d, &[&FIT[..], &["--to-optimum", "--quiet", "--json", "--l2", l2]].concat()));
     assert_eq!(fit["optimum"]["converged"], true, "{fit}");
@@ -170,4 +173,85 @@ fn models_are_merged_and_rows_are_forgotten() {
     ok(d, &["fit", "a.csv", "--target", "y", "--weight", "w", "--to-optimum", "--quiet", "--model", "other"]);
     assert!(error(d, &["merge", "a", "other", "--model", "x"]).contains("models of one loss"));
     assert!(!d.join("x").exists());
+}
+
+/// A window that slides: the new part comes in, the oldest goes out, and the model is that of what is left; with signed weights too.
+#[test]
+fn a_window_slides() {
+    let dir = tempfile::tempdir().unwrap();
+    let d = dir.path();
+    let text = data(4000, false, 9);
+    let lines: Vec<&str> = text.lines().collect();
+    let days = [("a", 1..1001), ("b", 1001..2001), ("c", 2001..3001), ("last", 1001..3001)];
+    for (name, rows) in days {
+        write(d, &format!("{name}.csv"), &format!("{}\n{}\n", lines[0], lines[rows].join("\n")));
+        let data = format!("{name}.csv");
+        ok(
+            d,
+            &["fit", &data, "--target", "y", "--weight", "w", "--l2", "0.01", "--to-optimum=1e-12", "--quiet", "--model", name],
+        );
+    }
+    ok(d, &["merge", "a", "b", "--model", "window"]);
+    let said = json(&ok(d, &["merge", "window", "c", "--without", "a", "--model", "next", "--json"]));
+    assert_eq!((&said["rows"], &said["known"]["kind"]), (&2000.into(), &"exact".into()), "{said}");
+    let weights = |model: &str| -> Vec<(String, f64, f64)> {
+        let shown = json(&ok(d, &["show", model, "--top", "0", "--json"]));
+        let line = |w: &Value| {
+            (
+                w["feature"].as_str().unwrap().to_owned(),
+                w["weights"][0].as_f64().unwrap(),
+                w["standard_errors"][0].as_f64().unwrap(),
+            )
+        };
+        let mut all: Vec<_> = shown["weights"].as_array().unwrap().iter().map(line).collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        all
+    };
+    for (mine, truth) in weights("next").into_iter().zip(weights("last")) {
+        assert!(mine.0 == truth.0 && (mine.1 - truth.1).abs() < 1e-10, "{mine:?} {truth:?}");
+        // The errors are made of gradients at the points of the parts.
+        assert!((mine.2 / truth.2 - 1.0).abs() < 0.02, "{mine:?} {truth:?}");
+    }
+    assert!(error(d, &["merge", "a", "--model", "x"]).contains("merged already"));
+    assert!(error(d, &["merge", "a", "--without", "window", "--model", "x"]).contains("cannot be taken back"));
+    write(d, "two.csv", &data(500, true, 3));
+    let fit = ["fit", "two.csv", "--target", "y", "--weight", "w", "--l2", "0.1", "--to-optimum", "--quiet", "--model", "two"];
+    ok(d, &fit);
+    assert!(error(d, &["merge", "two", "two", "--without", "two", "--model", "x"]).contains("forget them with their rows"));
+}
+
+/// Intervals hold new rows as often as they say, from a model of one pass and from an optimum; where there are none, the reason is said.
+#[test]
+fn intervals_hold_new_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let d = dir.path();
+    let positive = |seed: u64, rows: usize| data(rows, false, seed).replace(",-0.5\n", ",1\n");
+    write(d, "t.csv", &positive(11, 6000));
+    write(d, "new.csv", &positive(12, 6000));
+    let truth: Vec<f64> = positive(12, 6000).lines().skip(1).map(|l| l.split(',').next().unwrap().parse().unwrap()).collect();
+    for more in [&[][..], &["--to-optimum"]] {
+        ok(d, &[&["fit", "t.csv", "--target", "y", "--drop", "w", "--holdout", "0.2", "--quiet", "--model", "m"], more].concat());
+        for level in [0.5f64, 0.95] {
+            let out = run(d, &["predict", "m", "new.csv", "--interval", &level.to_string()]);
+            let said = String::from_utf8(out.stderr).unwrap();
+            assert!(out.status.success() && said.contains("% of new rows on average") && said.contains("random order"), "{said}");
+            let lines = String::from_utf8(out.stdout).unwrap();
+            let mut held = 0;
+            for (line, y) in lines.lines().zip(&truth) {
+                let v: Vec<f64> = line.split('\t').map(|v| v.parse().unwrap()).collect();
+                held += (v[1] <= *y && *y <= v[2] && v[1] <= v[0] && v[0] <= v[2]) as u32;
+            }
+            // 1200 held-out rows: the share itself is known to √(level(1 - level)/1200); four of that.
+            let (share, off) = (f64::from(held) / 6000.0, 4.0 * (level * (1.0 - level) * (1.0 / 1200.0 + 1.0 / 6000.0)).sqrt());
+            assert!((share - level).abs() < off, "{more:?} {level}: {share}");
+        }
+    }
+    ok(d, &["predict", "m", "new.csv", "--interval", "0.9", "--output", "p.csv"]);
+    assert!(std::fs::read_to_string(d.join("p.csv")).unwrap().starts_with("prediction,lower,upper,"));
+    assert!(error(d, &["predict", "m", "new.csv", "--interval", "0.9999"]).contains("takes 19999 held-out rows"));
+    ok(d, &["fit", "t.csv", "--target", "y", "--drop", "w", "--quiet", "--model", "m"]);
+    assert!(error(d, &["predict", "m", "new.csv", "--interval", "0.9"]).contains("rooco fit --holdout"));
+    write(d, "signed.csv", &data(2000, false, 13));
+    ok(d, &["fit", "signed.csv", "--target", "y", "--weight", "w", "--holdout", "0.2", "--quiet", "--model", "m"]);
+    assert!(error(d, &["predict", "m", "signed.csv", "--interval", "0.9"]).contains("no draw of its own"));
 }

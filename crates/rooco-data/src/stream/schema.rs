@@ -1,5 +1,9 @@
 //! What the coordinates of x mean. The schema grows as the stream is read, and is saved with the model.
 
+use std::collections::{HashMap, HashSet};
+
+use rooco::{Error, Result};
+
 use super::cell::Reading;
 use super::date::{DatePart, DateStyle};
 use super::target::Target;
@@ -221,6 +225,51 @@ impl Schema {
             }
             _ => false,
         })
+    }
+
+    /// The schema of parts that each grew from `base`: categories are given coordinates part after part, as one reader of all parts would. What was seen of
+    /// numeric columns stays that of `base`.
+    pub fn union(base: &Schema, parts: &[Schema]) -> Result<Schema> {
+        let mark = base.mark();
+        let mut all = base.clone();
+        // What every column has, and features that belong to no column.
+        let mut known: HashSet<(usize, String)> = HashSet::new();
+        for (k, column) in base.columns.iter().enumerate() {
+            if let Role::Categorical { values } | Role::Words { values, .. } = &column.role {
+                known.extend(values.iter().map(|v| (k, v.value.clone())));
+            }
+        }
+        let nobody = base.columns.len();
+        for part in parts {
+            let same =
+                |a: &Column, b: &Column| a.name == b.name && std::mem::discriminant(&a.role) == std::mem::discriminant(&b.role);
+            if part.columns.len() != base.columns.len() || !part.columns.iter().zip(&base.columns).all(|(a, b)| same(a, b)) {
+                return Err(Error::Data("two parts of the data have different columns".into()));
+            }
+            let growth = part.growth(&mark);
+            if let Names::Numbered { count, .. } = &mut all.names {
+                *count = growth.features.max(*count);
+                continue;
+            }
+            let mut owners: HashMap<u32, (usize, String)> = HashMap::new();
+            owners.extend(growth.values.into_iter().map(|(k, v)| (v.coordinate, (k, v.value))));
+            for (i, name) in growth.names.into_iter().enumerate() {
+                let (k, value) = owners.remove(&((mark.features + i) as u32)).unwrap_or((nobody, name.clone()));
+                if !known.insert((k, value.clone())) {
+                    continue;
+                }
+                let coordinate = all.features() as u32;
+                if let Some(Role::Categorical { values } | Role::Words { values, .. }) =
+                    all.columns.get_mut(k).map(|c| &mut c.role)
+                {
+                    values.push(Category { value, coordinate });
+                }
+                if let Names::Listed(names) = &mut all.names {
+                    names.push(name);
+                }
+            }
+        }
+        Ok(all)
     }
 
     /// How far the schema has grown.

@@ -1,6 +1,8 @@
 //! What one more pass adds up for a certificate, row by row: losses along a step, gradient and Hessian at its end, and the divergence of
 //! the dual gap at its start. What follows from the sums is in `refine.rs`.
 
+use std::collections::HashMap;
+
 use super::metric::Metric;
 use rooco::certificate::entropy_term;
 use rooco::domain::Single;
@@ -8,8 +10,9 @@ use rooco::gradient::Gradient;
 use rooco::linalg::Symmetric;
 use rooco::loss::{Base, Correction, Loss, LossSpec};
 use rooco::point::Outputs;
+use rooco::state::State;
 use rooco::sum::{Sum, SumVector, UNIT};
-use rooco::{Features, Row};
+use rooco::{Error, Features, Result, Row};
 
 /// A probability may be lowered by this much of itself.
 const MOST_OFF: f64 = 1.0 - 1e-9;
@@ -43,6 +46,30 @@ impl Curved {
     pub fn resize(&mut self, d: usize) {
         self.all.resize(d);
         self.negative.iter_mut().for_each(|n| n.resize(d));
+    }
+
+    pub fn save(&self) -> State {
+        let mut s = State::default();
+        s.put_number("score_error", self.score_error);
+        s.put_all("all.", self.all.save());
+        if let Some(negative) = &self.negative {
+            s.put_all("negative.", negative.save());
+        }
+        s
+    }
+
+    /// Adds the sums of other rows at the same point.
+    pub fn join(&mut self, s: &State) -> Result<()> {
+        self.score_error = self.score_error.max(s.number("score_error")?);
+        self.all.join(&Symmetric::load(&s.part("all."))?);
+        if s.has("negative.entries") {
+            let theirs = Symmetric::load(&s.part("negative."))?;
+            match &mut self.negative {
+                Some(mine) => mine.join(&theirs),
+                mine => *mine = Some(theirs),
+            }
+        }
+        Ok(())
     }
 
     /// Sums become means.
@@ -151,6 +178,51 @@ impl Pass {
         }
     }
 
+    fn save(&self) -> State {
+        let mut s = State::default();
+        s.put_count("rows", self.rows);
+        s.put_f64("values", self.values.iter().flat_map(Sum::save).collect::<Vec<f64>>());
+        s.put_f64("divergence", self.divergence.save());
+        s.put_f64("added", [self.value_error, self.divergence_error, self.limited, self.absorb]);
+        s.put_f64("most", [self.absorb_most, self.farthest]);
+        s.put_f64("ahead_error", self.ahead_error.clone());
+        for (name, sums) in [("rho.", &self.rho), ("free.", &self.free), ("ahead.", &self.ahead)] {
+            s.put_all(name, sums.save());
+        }
+        s.put_all("curved.", self.curved.save());
+        s
+    }
+
+    /// Adds the sums of other rows of the same pass.
+    fn join(&mut self, s: &State) -> Result<()> {
+        let damaged = || Error::State { what: "the sums of a pass do not fit together".into() };
+        let (&[value_error, divergence_error, limited, absorb], &[absorb_most, farthest]) = (s.f64("added")?, s.f64("most")?)
+        else {
+            return Err(damaged());
+        };
+        let (values, divergence, ahead_error) = (s.f64("values")?, s.f64("divergence")?, s.f64("ahead_error")?);
+        if values.len() != 2 * SHARES.len() || divergence.len() != 2 || ahead_error.len() != self.ahead_error.len() {
+            return Err(damaged());
+        }
+        self.rows += s.count("rows")?;
+        for (mine, [high, low]) in self.values.iter_mut().zip(values.as_chunks::<2>().0) {
+            mine.join(&Sum::load([*high, *low]));
+        }
+        self.divergence.join(&Sum::load([divergence[0], divergence[1]]));
+        self.value_error += value_error;
+        self.divergence_error += divergence_error;
+        self.limited += limited;
+        self.absorb += absorb;
+        // What is not a number must stay one.
+        let most = |a: f64, b: f64| if b >= a || b.is_nan() { b } else { a };
+        (self.absorb_most, self.farthest) = (most(self.absorb_most, absorb_most), most(self.farthest, farthest));
+        self.ahead_error.iter_mut().zip(ahead_error).for_each(|(a, b)| *a += b);
+        for (name, sums) in [("rho.", &mut self.rho), ("free.", &mut self.free), ("ahead.", &mut self.ahead)] {
+            sums.join(&SumVector::load(&s.part(name))?);
+        }
+        self.curved.join(&s.part("curved."))
+    }
+
     /// The next row; `b` is its curvature in units of the plain loss.
     pub fn add(&mut self, from: &Stand<'_>, z: Row<'_>, b: f64) {
         self.rows += 1;
@@ -215,6 +287,128 @@ impl Pass {
         }
     }
 }
+
+/// Σ b and Σ|b| by x.
+pub(super) type Groups = HashMap<u128, (f64, f64)>;
+
+/// Different x that are remembered to match rows of opposite weight; beyond, only models near by are compared with.
+const MOST_GROUPS: usize = 8_000_000;
+
+/// One pass over rows: all of them, or a part of them on another machine.
+pub(super) struct Look {
+    spec: LossSpec,
+    loss: Box<dyn Loss>,
+    of_scores: Box<dyn Loss>,
+    /// v, and the step from it; all zeros if this pass only looks at v.
+    pub at: Vec<f64>,
+    pub step: Vec<f64>,
+    /// The units of the features.
+    units: Vec<f64>,
+    pub pass: Pass,
+    /// `None` if there are too many, or if nobody wants to know.
+    pub groups: Option<Groups>,
+    /// There were too many groups.
+    pub too_many: bool,
+}
+
+impl Look {
+    pub fn new(spec: &LossSpec, at: Vec<f64>, groups: bool) -> Result<Self> {
+        Ok(Look {
+            loss: spec.without_l2()?,
+            of_scores: spec.of_scores()?,
+            spec: spec.clone(),
+            at,
+            step: Vec::new(),
+            units: Vec::new(),
+            pass: Pass::new(&[], &[]),
+            groups: groups.then(HashMap::new),
+            too_many: false,
+        })
+    }
+
+    /// A new pass with this step from `at`.
+    pub fn begin(&mut self, step: Vec<f64>, units: &[f64]) {
+        self.pass = Pass::new(&self.at, &step);
+        (self.step, self.units) = (step, units.to_vec());
+    }
+
+    /// The next row of the pass.
+    pub fn observe(&mut self, z: Row<'_>) {
+        let b = curvature_weight(&self.spec, z).unwrap_or(f64::NAN);
+        if let Some(groups) = &mut self.groups {
+            let sums = groups.entry(key(z.x)).or_insert((0.0, 0.0));
+            (sums.0, sums.1) = (sums.0 + b, sums.1 + b.abs());
+            self.count_groups();
+        }
+        let from = Stand {
+            loss: self.loss.as_ref(),
+            of_scores: self.of_scores.as_ref(),
+            at: &self.at,
+            step: &self.step,
+            units: &self.units,
+        };
+        self.pass.add(&from, z, b);
+    }
+
+    fn count_groups(&mut self) {
+        if self.groups.as_ref().is_some_and(|g| g.len() > MOST_GROUPS) {
+            (self.groups, self.too_many) = (None, true);
+        }
+    }
+
+    /// Where this pass stands, for someone who has other rows.
+    pub fn stand(&self) -> State {
+        let mut s = State::of(STAND);
+        s.put_f64("at", self.at.clone());
+        s.put_f64("step", self.step.clone());
+        s.put_f64("units", self.units.clone());
+        s.put_count("groups", u64::from(self.groups.is_some()));
+        s
+    }
+
+    /// The same pass, for rows elsewhere.
+    pub fn elsewhere(spec: &LossSpec, stand: &State) -> Result<Self> {
+        stand.expect(STAND)?;
+        let (at, step, units) = (stand.f64("at")?, stand.f64("step")?, stand.f64("units")?);
+        if at.len() != step.len() || at.len() != units.len() {
+            return Err(Error::State { what: "the stand of a pass does not fit together".into() });
+        }
+        let mut look = Look::new(spec, at.to_vec(), stand.count("groups")? != 0)?;
+        look.begin(step.to_vec(), units);
+        Ok(look)
+    }
+
+    /// What the rows so far added up to.
+    pub fn sums(&self) -> State {
+        let mut s = self.pass.save();
+        s.put_count("too_many", u64::from(self.too_many));
+        if let Some(groups) = &self.groups {
+            let keys: Vec<u64> = groups.keys().flat_map(|k| [(k >> 64) as u64, *k as u64]).collect();
+            s.put_f64("groups", groups.values().flat_map(|(net, all)| [*net, *all]).collect::<Vec<f64>>());
+            s.put_u64("keys", keys);
+        }
+        s
+    }
+
+    /// Adds what rows elsewhere added up to.
+    pub fn join(&mut self, s: &State) -> Result<()> {
+        self.pass.join(s)?;
+        if s.count("too_many")? != 0 {
+            (self.groups, self.too_many) = (None, true);
+        }
+        if let Some(groups) = &mut self.groups {
+            for ([high, low], [net, all]) in s.u64("keys")?.as_chunks::<2>().0.iter().zip(s.f64("groups")?.as_chunks::<2>().0) {
+                let sums = groups.entry((*high as u128) << 64 | *low as u128).or_insert((0.0, 0.0));
+                (sums.0, sums.1) = (sums.0 + net, sums.1 + all);
+            }
+            self.count_groups();
+        }
+        Ok(())
+    }
+}
+
+/// Whose state it is.
+const STAND: &str = "pass of a certificate 1";
 
 /// One score an output.
 fn scores(w: &[f64], x: Features<'_>, out: &mut [f64]) {

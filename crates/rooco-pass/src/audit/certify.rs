@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::adds::{Curved, score_error, score_weight};
+use super::adds::{Curved, Look, score_error, score_weight};
 use super::constants::{Again, Counts, MAX_COORDINATES, check_row, parse_domain};
 use super::metric::{Metric, WHOLE_SPACE};
 pub use super::refine::Set;
@@ -20,8 +20,38 @@ use rooco::loss::{Loss, LossSpec};
 use rooco::map::Map;
 use rooco::point::Outputs;
 use rooco::problem::{Geometry, Sums, eigenvalue_error};
+use rooco::state::State;
 use rooco::sum::{Sum, SumVector, UNIT};
 use rooco::{Error, Result};
+
+/// Whose state it is.
+const OWNER: &str = "certificate 1";
+
+/// A pass of a certificate over a part of the rows, wherever they are.
+pub struct PartPass {
+    map: Option<Arc<Map>>,
+    look: Look,
+}
+
+impl PartPass {
+    /// For a model of this loss; `stand` is that of [`Certified::stand`].
+    pub fn new(spec: &LossSpec, map: Option<Arc<Map>>, stand: &State) -> Result<Self> {
+        Ok(PartPass { map, look: Look::elsewhere(spec, stand)? })
+    }
+
+    /// The next row of the part.
+    pub fn observe(&mut self, z: Row<'_>) {
+        match &self.map {
+            None => self.look.observe(z),
+            Some(map) => map.with(z.x, |row| self.look.observe(Row { x: row.features(), ..z })),
+        }
+    }
+
+    /// What the rows added up to, for [`Certified::join`].
+    pub fn sums(&self) -> State {
+        self.look.sums()
+    }
+}
 
 /// Collects F(w), ∇F(w) and the curvature that is certain, over all rows.
 pub struct Certifier {
@@ -194,11 +224,9 @@ impl Certifier {
         Ok(())
     }
 
-    fn observe_mapped(&mut self, z: Row<'_>) {
-        let outputs = self.loss.outputs();
-        let needed = self.loss.features(z.x) * outputs;
+    /// Features that the model does not know have weight zero.
+    fn grow(&mut self, needed: usize) {
         if needed > self.w.len() {
-            // Features that the model does not know have weight zero.
             self.w.resize(needed, 0.0);
             self.gradient.resize(needed);
             self.gradient_error.resize(needed, 0.0);
@@ -207,6 +235,12 @@ impl Certifier {
                 h
             });
         }
+    }
+
+    fn observe_mapped(&mut self, z: Row<'_>) {
+        let outputs = self.loss.outputs();
+        let needed = self.loss.features(z.x) * outputs;
+        self.grow(needed);
         let p = Outputs(&self.w, outputs);
         let mut g = Gradient::new(outputs);
         let value = self.loss.value_and_gradient(&p, z, &mut g);
@@ -233,6 +267,56 @@ impl Certifier {
         if let Some(h) = &mut self.hessian {
             h.add(self.loss.as_ref(), &self.here, z, off);
         }
+    }
+
+    /// What the rows so far added up to, for [`join`](Self::join).
+    pub fn sums(&self) -> State {
+        let mut s = State::of(OWNER);
+        s.put_count("dim", self.w.len() as u64);
+        s.put_all("counts.", self.counts.save());
+        s.put_all("sums.", self.sums.save());
+        s.put_all("gradient.", self.gradient.save());
+        s.put_f64("value", self.value.save());
+        s.put_f64("along_w", self.along_w.save());
+        s.put_f64("along_anchor", self.along_anchor.save());
+        s.put_number("value_error", self.value_error);
+        s.put_f64("gradient_error", self.gradient_error.clone());
+        if let Some(squares) = &self.squares {
+            s.put_f64("squares", squares.save());
+        }
+        if let Some(h) = &self.hessian {
+            s.put_all("hessian.", h.save());
+        }
+        s
+    }
+
+    /// Adds what other rows added up to: those of another certifier of the same model.
+    pub fn join(&mut self, other: &State) -> Result<()> {
+        other.expect(OWNER)?;
+        let pair = |name: &str| -> Result<Sum> {
+            match other.f64(name)? {
+                &[high, low] => Ok(Sum::load([high, low])),
+                _ => Err(Error::State { what: "its sums do not fit together".into() }),
+            }
+        };
+        self.grow((other.count("dim")? as usize).max(self.w.len()));
+        self.counts.join(&other.part("counts."))?;
+        self.sums.join(&other.part("sums."))?;
+        self.gradient.join(&SumVector::load(&other.part("gradient."))?);
+        self.value.join(&pair("value")?);
+        self.along_w.join(&pair("along_w")?);
+        self.along_anchor.join(&pair("along_anchor")?);
+        self.value_error += other.number("value_error")?;
+        self.gradient_error.iter_mut().zip(other.f64("gradient_error")?).for_each(|(a, b)| *a += b);
+        match (&mut self.squares, other.has("squares")) {
+            (Some(squares), true) => squares.join(&pair("squares")?),
+            (squares, _) => *squares = None,
+        }
+        match (&mut self.hessian, other.has("hessian.score_error")) {
+            (Some(h), true) => h.join(&other.part("hessian."))?,
+            (h, _) => *h = None,
+        }
+        Ok(())
     }
 
     /// The means.
@@ -430,12 +514,22 @@ impl Certified {
         self.broken.is_none() && self.refiner.as_ref().is_some_and(|r| r.wants())
     }
 
+    /// Where the next pass stands, for rows that are elsewhere: see [`PartPass`].
+    pub fn stand(&mut self) -> Option<State> {
+        if self.wants_another_pass() { self.refiner.as_mut().map(|r| r.look().stand()) } else { None }
+    }
+
+    /// Adds what a part of the rows added up to in the pass that is on; when all parts are in, [`refined`](Self::refined).
+    pub fn join(&mut self, part: &State) -> Result<()> {
+        self.refiner.as_mut().map_or(Ok(()), |r| r.look().join(part))
+    }
+
     /// The next row once more.
     pub fn observe_again(&mut self, z: Row<'_>) {
         let Some(r) = &mut self.refiner else { return };
         match &self.map {
-            None => r.observe(z),
-            Some(map) => map.with(z.x, |row| r.observe(Row { x: row.features(), ..z })),
+            None => r.look().observe(z),
+            Some(map) => map.with(z.x, |row| r.look().observe(Row { x: row.features(), ..z })),
         }
     }
 

@@ -15,12 +15,16 @@ use rooco::kernel::axpy;
 use rooco::loss::{Loss, LossSpec};
 use rooco::point::Outputs;
 use rooco::problem::{Geometry, Sums};
+use rooco::state::State;
 use rooco::{Error, Result};
 use rooco::{Features, Row};
 use rooco_data::stream::Stream;
 
 /// Up to this many coordinates the curvature of the sum is computed as a matrix.
 pub const MAX_COORDINATES: usize = 2000;
+
+/// Whose state it is.
+const OWNER: &str = "audit 1";
 
 /// Watches every row of a stream; then [`finish`](Self::finish).
 pub struct Audit {
@@ -33,6 +37,7 @@ pub struct Audit {
     counts: Counts,
     seed: u64,
     frozen: Option<Frozen>,
+    order_tested: bool,
 }
 
 /// A model of the first rows that no longer moves: its loss is one of the scores of the order test.
@@ -146,6 +151,29 @@ impl Counts {
         self.max_weight = self.max_weight.max(z.weight.abs());
     }
 
+    pub(super) fn save(&self) -> State {
+        let mut s = State::default();
+        s.put_u64("counts", [self.rows, self.negative_rows, self.checksum.0]);
+        s.put_f64("sums", [self.weight, self.negative_weight]);
+        s.put_f64("most", [self.max_x, self.max_y, self.max_weight]);
+        s
+    }
+
+    /// Adds those of other rows.
+    pub(super) fn join(&mut self, s: &State) -> Result<()> {
+        let (&[rows, negative, checksum], &[weight, off], &[x, y, most]) = (s.u64("counts")?, s.f64("sums")?, s.f64("most")?)
+        else {
+            return Err(Error::State { what: "its counts do not fit together".into() });
+        };
+        self.rows += rows;
+        self.negative_rows += negative;
+        self.checksum = RowSum(self.checksum.0.wrapping_add(checksum));
+        self.weight += weight;
+        self.negative_weight += off;
+        (self.max_x, self.max_y, self.max_weight) = (self.max_x.max(x), self.max_y.max(y), self.max_weight.max(most));
+        Ok(())
+    }
+
     /// The share of the negative weights in Σ |weight|.
     pub fn negative_share(&self) -> f64 {
         let mass = self.weight + 2.0 * self.negative_weight;
@@ -183,6 +211,7 @@ impl Audit {
             counts: Counts::default(),
             seed,
             frozen: None,
+            order_tested: true,
             spec,
             loss,
         })
@@ -223,8 +252,38 @@ impl Audit {
                 Some(loss.value(&Outputs(scores, scores.len()), Row { x: Features::Dense(&[1.0]), ..z }))
             }
         };
-        self.order.observe_imputed(z, loss, imputed);
+        if self.order_tested {
+            self.order.observe_imputed(z, loss, imputed);
+        }
         Ok(())
+    }
+
+    /// An audit of a part of the rows: without the order test, which goes through the rows in their order and is [joined](Self::with_order) at the end.
+    pub fn without_order(mut self) -> Self {
+        self.order_tested = false;
+        self
+    }
+
+    /// What the rows so far added up to, for [`join`](Self::join).
+    pub fn sums(&self) -> State {
+        let mut s = State::of(OWNER);
+        s.put_all("counts.", self.counts.save());
+        s.put_all("sums.", self.sums.save());
+        s
+    }
+
+    /// Adds what other rows added up to: those of another audit with the same loss and domain. Maxima and counts are those of one audit of all rows, sums differ in
+    /// the last digits.
+    pub fn join(&mut self, other: &State) -> Result<()> {
+        other.expect(OWNER)?;
+        self.counts.join(&other.part("counts."))?;
+        self.sums.join(&other.part("sums."))
+    }
+
+    /// With the order test of all rows.
+    pub fn with_order(mut self, order: OrderTest) -> Self {
+        self.order = order;
+        self
     }
 
     /// Rows so far.

@@ -11,6 +11,6 @@ pub mod optimum;
 mod refine;
 mod report;
 
-pub use certify::{Certified, Certifier, SampleCertified, Set, certify};
+pub use certify::{Certified, Certifier, PartPass, SampleCertified, Set, certify};
 pub use constants::{Again, Audit, AuditReport, Counts, Verdict};
 pub use optimum::{Optimum, optimum};

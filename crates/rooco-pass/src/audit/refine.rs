@@ -10,22 +10,18 @@
 //! taken back): what counts is the curvature of the sum, and it does not see the label. Otherwise only models near by can be compared
 //! with: `certificate::signed_curvature`.
 
-use std::collections::HashMap;
-
-use super::adds::{Curved, Pass, SHARES, Stand, curvature_weight, key};
+use super::adds::{Curved, Look, Pass, SHARES, curvature_weight};
 use super::metric::{Metric, TWICE, WHOLE_SPACE};
 use rooco::certificate::{certain, gap_with_error, signed_curvature};
 use rooco::domain::Domain;
 use rooco::kernel::{axpy, dot};
 use rooco::linalg::Symmetric;
-use rooco::loss::{Loss, LossSpec};
+use rooco::loss::LossSpec;
 use rooco::sum::{SumVector, UNIT};
 use rooco::{Result, Row};
 
 /// Passes after the first, at most.
 const MOST_PASSES: u32 = 8;
-/// Different x that are remembered to match rows of opposite weight; beyond, only models near by are compared with.
-const MOST_GROUPS: usize = 8_000_000;
 /// Models whose score differs by more than this on some row give other odds by a factor of thousands.
 /// The smaller one is for sums that fall without end in some direction, as those of corrected labels do where a category is rare.
 const NEAR: [f64; 2] = [8.0, 2.0];
@@ -87,20 +83,13 @@ pub(super) struct Start {
 /// The passes.
 pub(super) struct Refiner {
     start: Start,
-    loss: Box<dyn Loss>,
-    of_scores: Box<dyn Loss>,
+    look: Look,
     metric: Metric,
     /// The units of the set of models that are at most twice as large.
     units: Metric,
     /// θ at v.
     theta: f64,
-    /// v, and the step from it; all zeros if this pass only looks at v.
-    at: Vec<f64>,
-    step: Vec<f64>,
-    pass: Pass,
     passes: u32,
-    /// Σ b and Σ|b| by x; `None` if there are too many, or no row weighs negatively.
-    groups: Option<HashMap<u128, (f64, f64)>>,
     /// Whether rows of equal x always have a sum of weights that is not negative; known after one more pass.
     twins: Option<bool>,
     /// The scores of the model and of v differ by at most this.
@@ -116,20 +105,16 @@ pub(super) struct Refiner {
 impl Refiner {
     /// `None` if the loss is not of the kind, or if there is no curvature to take a step with.
     pub fn new(start: Start) -> Result<Option<Self>> {
-        let (loss, of_scores) = (start.spec.without_l2()?, start.spec.of_scores()?);
         if curvature_weight(&start.spec, Row::dense(&[], 0.0)).is_none() {
             return Ok(None);
         }
         let Some(metric) = start.curvature.metric(start.spec.l2) else { return Ok(None) };
         let value = start.value + start.value_error;
         let mut refiner = Refiner {
-            at: start.w.clone(),
-            step: Vec::new(),
+            look: Look::new(&start.spec, start.w.clone(), start.negative)?,
             theta: 0.0,
             units: metric.clone(),
-            pass: Pass::new(&[], &[]),
             passes: 0,
-            groups: start.negative.then(HashMap::new),
             twins: if start.negative { None } else { Some(true) },
             away: 0.0,
             at_value: start.value - start.value_error,
@@ -137,8 +122,6 @@ impl Refiner {
             best: None,
             done: false,
             metric,
-            loss,
-            of_scores,
             start,
         };
         let (g, e) = (refiner.start.gradient.clone(), refiner.start.gradient_error.clone());
@@ -149,14 +132,14 @@ impl Refiner {
 
     /// The next pass takes a step from `at`, where the gradient is g.
     fn aim(&mut self, g: &[f64]) {
-        self.step = self.metric.step(g);
+        let mut step = self.metric.step(g);
         if !self.start.free {
             let mut h = self.start.curvature.all.clone();
             h.add_identity(self.start.spec.l2);
-            self.step = constrained(self.start.domain.as_ref(), &h, &self.at, g, &self.step);
+            step = constrained(self.start.domain.as_ref(), &h, &self.look.at, g, &step);
         }
-        self.done = self.done || self.step.iter().any(|s| !s.is_finite());
-        self.pass = Pass::new(&self.at, &self.step);
+        self.done = self.done || step.iter().any(|s| !s.is_finite());
+        self.look.begin(step, self.metric.scale());
     }
 
     pub fn wants(&self) -> bool {
@@ -182,52 +165,39 @@ impl Refiner {
         if self.twins == Some(true) { 0.0 } else { self.theta }
     }
 
-    /// The next row of the pass.
-    pub fn observe(&mut self, z: Row<'_>) {
-        let b = curvature_weight(&self.start.spec, z).unwrap_or(f64::NAN);
-        if let Some(groups) = &mut self.groups {
-            let sums = groups.entry(key(z.x)).or_insert((0.0, 0.0));
-            (sums.0, sums.1) = (sums.0 + b, sums.1 + b.abs());
-            if groups.len() > MOST_GROUPS {
-                self.groups = None;
-                self.twins = Some(false);
-            }
-        }
-        let from = Stand {
-            loss: self.loss.as_ref(),
-            of_scores: self.of_scores.as_ref(),
-            at: &self.at,
-            step: &self.step,
-            units: self.metric.scale(),
-        };
-        self.pass.add(&from, z, b);
+    /// The pass that is on.
+    pub fn look(&mut self) -> &mut Look {
+        &mut self.look
     }
 
     /// The end of a pass.
     pub fn finish(&mut self) {
-        if self.pass.rows != self.start.rows {
+        if self.look.pass.rows != self.start.rows {
             self.done = true;
             return;
         }
         self.passes += 1;
-        if let Some(groups) = self.groups.take() {
+        if self.look.too_many {
+            self.twins = Some(false);
+        }
+        if let Some(groups) = self.look.groups.take() {
             // Weights are sums of decimal numbers: what is left of them at the twelfth digit is rounding.
             self.twins = Some(groups.values().all(|(net, all)| *net >= -1e-12 * all));
         }
         let (t, l2) = (self.start.rows as f64, self.start.spec.l2);
-        let pass = std::mem::replace(&mut self.pass, Pass::new(&[], &[]));
+        let pass = std::mem::replace(&mut self.look.pass, Pass::new(&[], &[]));
         let points: Vec<Vec<f64>> = SHARES
             .iter()
             .map(|share| {
-                let mut v = self.at.clone();
-                axpy(*share, &self.step, &mut v);
+                let mut v = self.look.at.clone();
+                axpy(*share, &self.look.step, &mut v);
                 v
             })
             .collect();
         let values: Vec<f64> = points.iter().zip(&pass.values).map(|(v, sum)| sum.value() / t + 0.5 * l2 * dot(v, v)).collect();
         let value_error = (pass.value_error * (1.0 + t * UNIT) + 4.0 * UNIT * values[0].abs() * t) / t
-            + 8.0 * UNIT * l2 * dot(&self.at, &self.at);
-        let looked = self.step.iter().all(|s| *s == 0.0);
+            + 8.0 * UNIT * l2 * dot(&self.look.at, &self.look.at);
+        let looked = self.look.step.iter().all(|s| *s == 0.0);
         if !looked {
             self.dual(&pass, values[0], value_error);
         }
@@ -251,12 +221,12 @@ impl Refiner {
             return;
         }
         self.away += SHARES[best] * pass.farthest;
-        self.at.clone_from(&points[best]);
+        self.look.at.clone_from(&points[best]);
         self.at_value = values[best] - value_error;
         if best != 1 && !looked {
             // The gradient and the Hessian there are not known: look.
-            self.step = vec![0.0; self.at.len()];
-            self.pass = Pass::new(&self.at, &self.step);
+            let still = vec![0.0; self.look.at.len()];
+            self.look.begin(still, self.metric.scale());
             return;
         }
         let curvature = pass.curved.settled(self.start.rows);
@@ -269,8 +239,8 @@ impl Refiner {
         let mut e = pass.ahead.errors(self.start.rows, 8.0);
         g.iter_mut().for_each(|g| *g /= t);
         e.iter_mut().zip(&pass.ahead_error).for_each(|(e, more)| *e = (*e + more) / t);
-        axpy(l2, &self.at, &mut g);
-        e.iter_mut().zip(&self.at).for_each(|(e, v)| *e += 4.0 * UNIT * l2 * v.abs());
+        axpy(l2, &self.look.at, &mut g);
+        e.iter_mut().zip(&self.look.at).for_each(|(e, v)| *e += 4.0 * UNIT * l2 * v.abs());
         self.near(&g, &e);
         self.aim(&g);
     }
@@ -295,15 +265,15 @@ impl Refiner {
             let mut rho = sums.values();
             let mut error = sums.errors(self.start.rows, 8.0);
             rho.iter_mut().for_each(|r| *r /= t);
-            axpy(l2, &self.at, &mut rho);
-            error.iter_mut().zip(&self.at).for_each(|(e, v)| *e = *e / t + 4.0 * UNIT * l2 * v.abs());
+            axpy(l2, &self.look.at, &mut rho);
+            error.iter_mut().zip(&self.look.at).for_each(|(e, v)| *e = *e / t + 4.0 * UNIT * l2 * v.abs());
             (rho, error)
         };
         let (rho, error) = mean(&pass.rho);
         let plain = 1.0 + 2.0 * t * UNIT;
         let divergence = (certain(pass.divergence.value()) * (1.0 + 8.0 * UNIT) + pass.divergence_error * plain) / t;
         // F(w) - F(v) ≤ what the two sums differ by, and nothing if v is the model itself.
-        let moved = self.at != self.start.w;
+        let moved = self.look.at != self.start.w;
         let above = if moved { self.start.value - value + self.start.value_error + value_error } else { 0.0 };
         let mut found = Vec::new();
         let mut add = |linear: f64, against: String, set: Set| {
@@ -312,7 +282,11 @@ impl Refiner {
         };
         if !self.start.free || l2 > 0.0 {
             let e = dot(&error, &error).sqrt();
-            add(gap_with_error(self.start.domain.as_ref(), l2, &self.at, &rho, e), self.start.domain.name(), Set::everything());
+            add(
+                gap_with_error(self.start.domain.as_ref(), l2, &self.look.at, &rho, e),
+                self.start.domain.name(),
+                Set::everything(),
+            );
         }
         if self.start.free && l2 == 0.0 {
             let most = |rho: &[f64], e: &[f64]| rho.iter().zip(e).map(|(r, e)| r.abs() + e).collect::<Vec<f64>>();
@@ -324,7 +298,7 @@ impl Refiner {
                 add(linear, WHOLE_SPACE.into(), Set::everything());
             }
             if dot(&self.start.w, &self.start.w) > 0.0 {
-                let far = 2.0 * self.size(&self.start.w) + self.size(&self.at);
+                let far = 2.0 * self.size(&self.start.w) + self.size(&self.look.at);
                 let twice = Set { everywhere: false, near: None, twice: Some(self.twice()) };
                 add(self.units.size_of(&all) * far, TWICE.into(), twice.clone());
                 // Within r of the model's score on every row, r + away of v's: what the limit took off costs its share of that.
@@ -349,17 +323,17 @@ impl Refiner {
         self.theta = self.metric.largest_relative(negative);
         let Some(r) = RADII.into_iter().find(|r| signed_curvature(self.theta, *r) >= 0.35) else { return };
         let decrement = self.metric.decrement(g, error);
-        let moved = self.at != self.start.w;
+        let moved = self.look.at != self.start.w;
         let above = if moved { self.start.value + self.start.value_error - self.at_value } else { 0.0 };
         // With ε in the metric, c(r)H ≥ c(r)(H + ε) - ε: that costs ½ε times the square of how far a model can be, in units.
-        let (far, epsilon) = (2.0 * self.size(&self.start.w) + self.size(&self.at), self.metric.epsilon());
+        let (far, epsilon) = (2.0 * self.size(&self.start.w) + self.size(&self.look.at), self.metric.epsilon());
         let rescaled = self.units.scale().iter().zip(self.metric.scale()).map(|(u, s)| s / u).fold(0.0, f64::max);
         let cost = if epsilon == 0.0 { 0.0 } else { 0.5 * epsilon * (far * rescaled).powi(2) };
         let gap = certain(above + 0.5 * decrement * decrement / signed_curvature(self.theta, r) + certain(cost));
         let within = if self.start.free { String::new() } else { format!("{}, in ", self.start.domain.name()) };
         let (centre, r, whose) = match r > self.away {
             true => (&self.start.w, floor(r - self.away), "this one's"),
-            false => (&self.at, r, "a better model's near by"),
+            false => (&self.look.at, r, "a better model's near by"),
         };
         let mut against = format!("{within}the set of those whose score on every row is within {r} of {whose}");
         if epsilon > 0.0 {

@@ -15,6 +15,7 @@ use rooco_data::stream::{Position, Role, Schema, Stream};
 use super::holdout::{Held, Holdout};
 use super::{Checkpoint, CheckpointAbout, Control, FitOptions, Progress, Watch};
 use crate::audit::Certified;
+use crate::intervals::{Collecting, Residuals};
 use crate::metrics::{Baseline, Figures, Metrics};
 use crate::model::{About, InsuranceAbout, Model, OrderFound, Promised, UsedConstants};
 use crate::order::{OrderOptions, OrderReport, OrderTest};
@@ -437,7 +438,10 @@ impl Pass {
         let joined = self.plan.learner.joined();
         let was_joined = joined.is_some();
         let mut rule = self.plan.monotone(joined.unwrap_or_else(|| self.plan.learner.rule()))?;
-        let (holdout, held) = self.test(&rule).unzip();
+        let (holdout, held, residuals) = match self.test(&rule) {
+            Some((figures, held, residuals)) => (Some(figures), Some(held), residuals),
+            None => (None, None, None),
+        };
         let recipe = &self.plan.recipe;
         let about = About {
             version: env!("CARGO_PKG_VERSION").into(),
@@ -468,6 +472,7 @@ impl Pass {
             baseline: self.baseline(),
             holdout,
             optimum: None,
+            workers: None,
             schema: schema.clone(),
         };
         // Features that were named but never had a value still get a weight: zero.
@@ -480,7 +485,7 @@ impl Pass {
         }
         let (recipe, constants) = (recipe.clone(), self.plan.constants());
         Ok(Fitted {
-            model: Model { about, rule, errors: None, sums: None },
+            model: Model { about, rule, errors: None, sums: None, residuals },
             stopped,
             order,
             violations,
@@ -492,14 +497,16 @@ impl Pass {
     }
 
     /// The figures of a rule on the rows that were held out, and what they came from.
-    fn test(&self, rule: &Rule) -> Option<(Figures, Held)> {
+    fn test(&self, rule: &Rule) -> Option<(Figures, Held, Option<Residuals>)> {
         let holdout = self.holdout.as_ref()?;
         let (mut metrics, mut scores) = (Metrics::of(&self.plan.recipe.loss.base), vec![0.0; self.outputs()]);
         let mut held = Held::default();
+        let mut residuals = Collecting::new(&self.plan.recipe.loss.base);
         let mut sums: Vec<[f64; 2]> = Vec::new();
         for z in holdout.rows() {
             rule.scores(z.x, &mut scores);
             metrics.add(&scores, z.y, z.weight, score_loss(self.score_loss.as_ref(), &scores, z));
+            residuals.add(&scores, z.y, z.weight);
             held.scores.extend_from_slice(&scores);
             held.y.push(z.y);
             held.weight.push(z.weight);
@@ -514,7 +521,7 @@ impl Pass {
         let n = held.y.len().max(1) as f64;
         held.spread = sums.iter().map(|[sum, squares]| (squares / n - (sum / n) * (sum / n)).max(0.0).sqrt()).collect();
         let (of, _) = holdout.counts();
-        Some((Figures { of, ..metrics.figures() }, held))
+        Some((Figures { of, ..metrics.figures() }, held, residuals.finish()))
     }
 
     /// The loss of the best constant, where it has a closed form.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Promised, Sourced};
+use crate::intervals::Residuals;
 use crate::metrics::Figures;
 use crate::order::OrderReport;
 use rooco::Features;
@@ -73,8 +74,24 @@ pub struct About {
     /// How the optimum was reached, if it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub optimum: Option<OptimumAbout>,
+    /// How many parts were learned apart, if the model is their mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workers: Option<WorkersAbout>,
     /// What the coordinates mean.
     pub schema: Schema,
+}
+
+/// A model that is the mean of models of parts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkersAbout {
+    /// How many.
+    pub parts: u64,
+    /// F(w) - F* of all rows is at most this in expectation, if each part was learned as Theorem 12 asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<f64>,
+    /// The same in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
 }
 
 /// How the optimum was reached.
@@ -201,6 +218,8 @@ pub struct Model {
     pub errors: Option<Vec<f64>>,
     /// The sums over the rows at an optimum: what it takes to merge models, and to take rows back.
     pub sums: Option<Expansion>,
+    /// What it was off on rows that were held out, for intervals around its predictions.
+    pub residuals: Option<Residuals>,
 }
 
 impl Model {

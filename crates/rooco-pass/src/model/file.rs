@@ -15,6 +15,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
 use super::{About, Model};
+use crate::intervals::Residuals;
 use rooco::Rule;
 use rooco::optimum::Expansion;
 use rooco::state::{State, Values};
@@ -45,6 +46,7 @@ pub fn model_bytes(model: &Model) -> Result<Vec<u8>> {
     if let Some(sums) = &model.sums {
         s.put_all("sums.", sums.save());
     }
+    put_residuals(model, &mut s);
     to_bytes("model", &model.about, &s, model.rule.outputs)
 }
 
@@ -59,10 +61,17 @@ pub fn save_model_with_state<A: Serialize>(path: &Path, model: &Model, about: &A
 /// A model with its state, as the bytes of its file.
 pub fn model_with_state_bytes<A: Serialize>(model: &Model, about: &A, state: &State) -> Result<Vec<u8>> {
     let mut s = model.rule.save();
+    put_residuals(model, &mut s);
     let about = serde_json::to_string(about).map_err(|e| Error::Unsupported(format!("cannot describe the state: {e}")))?;
     s.put_text(STATE_ABOUT, &about);
     s.put_all(STATE, state.clone());
     to_bytes("model", &model.about, &s, model.rule.outputs)
+}
+
+fn put_residuals(model: &Model, s: &mut State) {
+    if let Some(residuals) = &model.residuals {
+        s.put_f64("residuals", residuals.values());
+    }
 }
 
 /// The state in a model file, if it carries one.
@@ -90,13 +99,17 @@ pub fn model_from_bytes(path: &Path, bytes: &[u8]) -> Result<Model> {
     let errors = state.f64("standard_errors").ok().map(<[f64]>::to_vec);
     let carried = state.part("sums.");
     let sums = if carried.has("at") { Some(Expansion::load(&carried)?) } else { None };
+    let residuals = match state.f64("residuals") {
+        Ok(values) => Some(Residuals::restored(values.to_vec()).ok_or_else(|| bad(path, "its residuals are no numbers".into()))?),
+        Err(_) => None,
+    };
     let fits = rule.outputs == outputs
         && errors.as_ref().is_none_or(|e| e.len() == rule.weights.len())
         && sums.as_ref().is_none_or(|s| s.dim() == rule.weights.len() && s.outputs == outputs);
     if !fits {
         return Err(bad(path, "its tensors do not fit together".into()));
     }
-    Ok(Model { about, rule, errors, sums })
+    Ok(Model { about, rule, errors, sums, residuals })
 }
 
 /// Writes a learner's state with a description.

@@ -5,5 +5,5 @@ pub mod file;
 pub mod loss_text;
 mod promised;
 
-pub use about::{About, InsuranceAbout, Model, OptimumAbout, OrderFound, UsedConstants};
+pub use about::{About, InsuranceAbout, Model, OptimumAbout, OrderFound, UsedConstants, WorkersAbout};
 pub use promised::{Promised, Sourced, TheoremStated, with_repairs};

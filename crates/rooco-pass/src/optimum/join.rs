@@ -31,45 +31,95 @@ fn sums<'a>(name: &str, model: &'a Model) -> Result<&'a Expansion> {
     })
 }
 
-/// Merges models of parts of the data: for the squared loss the model of all rows, else near to it, and how near is known. `names` are for messages.
-pub fn merge_models(models: &[Model], names: &[String]) -> Result<Joined> {
-    let name = |k: usize| names.get(k).map_or("a model", String::as_str);
+/// A model and what messages call it.
+pub struct Named {
+    /// Of the file, or the place in a list.
+    pub name: String,
+    /// The model.
+    pub model: Model,
+}
+
+/// Merges models of parts of the data: for the squared loss the model of all rows, else near to it, and how near is known. `without` are parts that are taken out
+/// again, for quadratic losses: their sums hold everywhere, those of others only at a point that the rows are needed to move to.
+pub fn merge_models(models: &[Named], without: &[Named]) -> Result<Joined> {
+    let all = || models.iter().chain(without);
     // The first of the widest.
-    let Some(at) = (0..models.len()).min_by_key(|k| std::cmp::Reverse(models[*k].rule.features())) else {
+    let Some(widest) = all().enumerate().min_by_key(|(k, m)| (std::cmp::Reverse(m.model.rule.features()), *k)).map(|m| m.1)
+    else {
         return Err(Error::Empty);
     };
-    let widest = &models[at];
-    let spec = widest.about.loss.clone();
+    let spec = widest.model.about.loss.clone();
+    if !without.is_empty() && !spec.without_l2()?.is_quadratic() {
+        return Err(Error::Combination(format!(
+            "parts can be taken out without their rows where the loss is quadratic, and this is {}: forget them with their rows",
+            spec.name()
+        )));
+    }
     let mut parts = Vec::new();
-    for (k, model) in models.iter().enumerate() {
+    for Named { name, model } in all() {
         if model.about.loss != spec {
             return Err(Error::Combination(format!(
-                "{}: its loss is {}, that of {} is {}: models of one loss can be merged",
-                name(k),
+                "{name}: its loss is {}, that of {} is {}: models of one loss can be merged",
                 model.about.loss.name(),
-                name(at),
+                widest.name,
                 spec.name()
             )));
         }
-        if model.about.schema.target != widest.about.schema.target {
-            return Err(Error::Combination(format!("{}: its target has other classes, or other names for them", name(k))));
+        if model.about.schema.target != widest.model.about.schema.target {
+            return Err(Error::Combination(format!("{name}: its target has other classes, or other names for them")));
         }
-        parts.push(placed(name(k), sums(name(k), model)?, model, widest)?);
+        parts.push(placed(name, sums(name, model)?, model, &widest.model)?);
     }
-    let merged = merge(&parts, &spec)?;
-    let squares = parts.iter().map(|p| p.squares.as_ref()).collect::<Option<Vec<_>>>().map(|all| {
-        let mut sum = Symmetric::zeros(merged.expansion.dim());
-        all.into_iter().for_each(|m| sum.add(1.0, m));
-        sum
-    });
-    let mut about = widest.about.clone();
-    about.rows = models.iter().map(|m| m.about.rows).sum();
-    about.progressive_loss = models.iter().map(|m| m.about.progressive_loss).sum();
-    about.weight = models.iter().map(|m| m.about.weight).sum();
-    about.negative_rows = models.iter().map(|m| m.about.negative_rows).sum();
-    about.negative_weight = models.iter().map(|m| m.about.negative_weight).sum();
-    let end = format!("merged from the sums of {} parts", models.len());
-    joined(Model { about, ..widest.clone() }, merged, squares, end)
+    let gone = parts.split_off(models.len());
+    let squares = |parts: &[Expansion]| parts.iter().map(|p| p.squares.as_ref()).collect::<Option<Vec<_>>>().map(summed);
+    let mut squares = (squares(&parts), squares(&gone));
+    let rest = match gone.is_empty() {
+        true => parts,
+        false => vec![difference(&parts, &gone)?],
+    };
+    let merged = merge(&rest, &spec)?;
+    if let (Some(Some(all)), Some(Some(gone))) = (&mut squares.0, &squares.1) {
+        all.add(-1.0, gone);
+    }
+    let mut about = widest.model.about.clone();
+    let count = |of: fn(&Model) -> u64| {
+        let sum = |models: &[Named]| models.iter().map(|m| of(&m.model)).sum::<u64>();
+        sum(models).saturating_sub(sum(without))
+    };
+    let sum = |of: fn(&Model) -> f64| {
+        models.iter().map(|m| of(&m.model)).sum::<f64>() - without.iter().map(|m| of(&m.model)).sum::<f64>()
+    };
+    about.rows = count(|m| m.about.rows);
+    about.negative_rows = count(|m| m.about.negative_rows);
+    about.progressive_loss = sum(|m| m.about.progressive_loss);
+    about.weight = sum(|m| m.about.weight);
+    about.negative_weight = sum(|m| m.about.negative_weight);
+    let end = match without.len() {
+        0 => format!("merged from the sums of {} parts", models.len()),
+        n => format!("merged from the sums of {} parts, {n} taken out", models.len()),
+    };
+    joined(Model { about, ..widest.model.clone() }, merged, squares.0.flatten(), end)
+}
+
+fn summed(all: Vec<&Symmetric>) -> Option<Symmetric> {
+    let mut all = all.into_iter();
+    let mut sum = all.next()?.clone();
+    all.for_each(|m| sum.add(1.0, m));
+    Some(sum)
+}
+
+/// The sums of parts without those of others, all at the point of the first: for quadratic losses.
+fn difference(parts: &[Expansion], gone: &[Expansion]) -> Result<Expansion> {
+    let missing = || Error::Combination("a part carries no Hessian: its sums were made for too many weights".into());
+    let Some(first) = parts.first() else { return Err(Error::Empty) };
+    let mut rest = Expansion::empty(first.at.clone(), first.outputs);
+    for p in parts {
+        rest.add(&p.moved_to(&first.at).ok_or_else(missing)?)?;
+    }
+    for p in gone {
+        rest.subtract(&p.moved_to(&first.at).ok_or_else(missing)?)?;
+    }
+    if rest.rows == 0 { Err(Error::Empty) } else { Ok(rest) }
 }
 
 /// The model of the rows that are left when these are taken back: each of them must be among those that it learned from.
@@ -96,6 +146,8 @@ fn joined(mut model: Model, merged: Merged, squares: Option<Symmetric>, end: Str
     let l2 = model.about.loss.l2;
     model.rule = Rule::plain(expansion.at.clone(), expansion.outputs);
     model.errors = standard_errors(&expansion, l2);
+    // Those of other models.
+    model.residuals = None;
     let about = &mut model.about;
     about.checksum = RowSum(expansion.checksum.0).text();
     about.algorithm = "sums".into();

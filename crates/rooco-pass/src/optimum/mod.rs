@@ -11,6 +11,6 @@ mod join;
 mod passes;
 mod reach;
 
-pub use join::{Joined, forget, merge_models};
+pub use join::{Joined, Named, forget, merge_models};
 pub use passes::{Learned, OnMap, RowPasses};
-pub use reach::{OptimumOptions, Reached, to_optimum};
+pub use reach::{OptimumOptions, Reached, optimum_over, to_optimum};

@@ -141,6 +141,10 @@ impl RowPasses<'_> {
 }
 
 impl Passes for RowPasses<'_> {
+    fn is_quadratic(&self) -> bool {
+        self.spec.without_l2().is_ok_and(|l| l.is_quadratic())
+    }
+
     fn expand(&mut self, w: &[f64], wanted: Wanted) -> Result<Expansion> {
         let summer = Summer::new(self.spec, w.to_vec(), wanted)?;
         let mut sums = summer.begin();

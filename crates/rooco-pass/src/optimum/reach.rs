@@ -3,10 +3,11 @@
 use super::{Learned, OnMap, RowPasses};
 use crate::audit::{Again, Certified, certify};
 use crate::fit::{FitOptions, Fitted, Session, score_loss};
+use crate::intervals::{Collecting, Residuals};
 use crate::metrics::{Figures, Metrics};
 use crate::model::{Model, OptimumAbout};
 use rooco::checksum;
-use rooco::optimum::{End, NewtonOptions, Solved, solve, standard_errors};
+use rooco::optimum::{End, Expansion, NewtonOptions, Passes, Solved, solve, standard_errors};
 use rooco::{Error, Result, Row, Rule};
 use rooco_data::stream::Schema;
 
@@ -98,25 +99,10 @@ pub fn to_optimum(
     about.is_one_pass = keep_one_pass;
     let mut model = one_pass.clone();
     if !keep_one_pass {
-        model.rule = Rule { map: map.clone(), ..Rule::plain(expansion.at.clone(), expansion.outputs) };
-        match (free, about.converged) {
-            (true, true) => {
-                model.errors = standard_errors(&expansion, spec.l2);
-                if model.errors.is_none() {
-                    about.no_errors = Some(no_errors(d, expansion.rows, how.matrix()));
-                }
-            }
-            (false, _) => {
-                about.no_errors = Some("on a domain the best weights may lie at its edge, where the sandwich says nothing".into())
-            }
-            (_, false) => about.no_errors = Some("the weights are not those of an optimum".into()),
-        }
-        // The curves of two parts bend at places of their own: their sums do not add.
-        if d <= CARRIED && model.rule.map.is_none() {
-            model.sums = Some(expansion);
-        }
+        settle(&mut model, &mut about, expansion, free, d, how);
         if share > 0.0 {
-            model.about.holdout = Some(test(&model, &mut Learned::held_out(rows, seed, share))?);
+            let (figures, residuals) = test(&model, &mut Learned::held_out(rows, seed, share))?;
+            (model.about.holdout, model.residuals) = (Some(figures), residuals);
         }
     }
     let point = model.point().unwrap_or_else(|_| model.rule.weights.clone());
@@ -125,6 +111,53 @@ pub fn to_optimum(
     about.against = certified.against.clone();
     model.about.optimum = Some(about);
     Ok(Reached { model, certified })
+}
+
+/// The same for rows that are wherever `passes` finds them, from a model of one pass: without the comparison on held-out rows, and without a certificate.
+pub fn optimum_over(passes: &mut dyn Passes, one_pass: &Model, how: &OptimumOptions) -> Result<Model> {
+    Error::positive("the tolerance of the optimum", how.tolerance)?;
+    let spec = &one_pass.about.loss;
+    let start = one_pass.point().unwrap_or_else(|_| one_pass.rule.weights.clone());
+    let (d, domain) = (start.len(), rooco::domain::parse(&one_pass.about.domain, start.len())?);
+    let free = domain.is_whole_space();
+    let Solved { expansion, end, passes: used, .. } = solve(passes, domain.as_ref(), spec.l2, start, &how.newton(free))?;
+    let mut about = OptimumAbout {
+        passes: used,
+        value: expansion.mean_value(spec.l2),
+        tolerance: how.tolerance,
+        end: words(&end, one_pass, expansion.outputs, spec.l2),
+        converged: matches!(end, End::Converged | End::Exhausted),
+        ..Default::default()
+    };
+    let mut model = one_pass.clone();
+    model.residuals = None;
+    // It was the start only.
+    model.about.workers = None;
+    model.about.holdout = None;
+    settle(&mut model, &mut about, expansion, free, d, how);
+    model.about.optimum = Some(about);
+    Ok(model)
+}
+
+/// The optimum becomes the rule of the model, with its errors and, if they are few, its sums.
+fn settle(model: &mut Model, about: &mut OptimumAbout, expansion: Expansion, free: bool, d: usize, how: &OptimumOptions) {
+    model.rule = Rule { map: model.rule.map.clone(), ..Rule::plain(expansion.at.clone(), expansion.outputs) };
+    match (free, about.converged) {
+        (true, true) => {
+            model.errors = standard_errors(&expansion, model.about.loss.l2);
+            if model.errors.is_none() {
+                about.no_errors = Some(no_errors(d, expansion.rows, how.matrix()));
+            }
+        }
+        (false, _) => {
+            about.no_errors = Some("on a domain the best weights may lie at its edge, where the sandwich says nothing".into())
+        }
+        (_, false) => about.no_errors = Some("the weights are not those of an optimum".into()),
+    }
+    // The curves of two parts bend at places of their own: their sums do not add.
+    if d <= CARRIED && model.rule.map.is_none() {
+        model.sums = Some(expansion);
+    }
 }
 
 fn no_errors(d: usize, rows: u64, matrix: usize) -> String {
@@ -222,15 +255,17 @@ impl Again for Others<'_> {
     }
 }
 
-/// The figures of a model on some rows.
-fn test(model: &Model, rows: &mut dyn Again) -> Result<Figures> {
+/// The figures of a model on some rows, and what it was off.
+fn test(model: &Model, rows: &mut dyn Again) -> Result<(Figures, Option<Residuals>)> {
     let loss = model.about.loss.of_scores()?;
     let (mut metrics, mut scores) = (Metrics::new(model.about.loss.base.kind()), vec![0.0; model.rule.outputs]);
+    let mut residuals = Collecting::new(&model.about.loss.base);
     rows.each(&mut |z| {
         model.scores(z.x, &mut scores);
         metrics.add(&scores, z.y, z.weight, score_loss(loss.as_ref(), &scores, z));
+        residuals.add(&scores, z.y, z.weight);
         Ok(())
     })?;
     let figures = metrics.figures();
-    Ok(Figures { of: figures.rows, ..figures })
+    Ok((Figures { of: figures.rows, ..figures }, residuals.finish()))
 }

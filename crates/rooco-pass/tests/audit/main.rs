@@ -9,3 +9,4 @@ mod order_detection;
 mod order_false_alarms;
 mod order_of_real_files;
 mod order_resume;
+mod parts_are_the_whole;

@@ -18,6 +18,7 @@
 //! | [`convex_algorithm_2_prime`] | fresh | T7a's for the same | freeze | T8c (F only convex) | O(d) |
 //! | [`Auto`] (the default) | fresh | four AdaGrad lanes, nothing to tune | average of up to 9 candidates | none; measured | 64 bytes a feature |
 //! | [`Experts`] | fresh | three of the default, on columns, curves and pairs | average of the three | none; measured | 64 bytes a feature |
+//! | [`worker_sgd`] | reservoir among the T of all workers | 1/(β+λ(t-1)) | freeze after its n rows | T12, of the mean of the models | rows |
 //! | [`constant_step_sgd`] | reservoir | constant | w_t | T8b (F only convex) | rows |
 
 mod auto;
@@ -38,6 +39,7 @@ mod reservoir_sgd;
 mod saga_sgd;
 mod sgd;
 mod sgd_without_replacement;
+mod worker_sgd;
 
 pub use crate::play::{tau, tau_prime};
 pub use crate::step::FrozenSteps;
@@ -64,3 +66,4 @@ pub use reservoir_sgd::{reservoir_sgd, reservoir_sgd_from};
 pub use saga_sgd::{SagaSgd, saga_sgd, saga_sgd_from};
 pub use sgd::{Pull, Round, Sgd, Task};
 pub use sgd_without_replacement::sgd_without_replacement;
+pub use worker_sgd::worker_sgd;

@@ -33,6 +33,7 @@ pub static ALGORITHMS: &[&Entry] = &[
     &super::convex::PROVABLE,
     &super::convex::ALGORITHM_2_PRIME,
     &super::ogd::WITH_REPLACEMENT,
+    &super::worker_sgd::ENTRY,
 ];
 
 /// What the registry knows of an algorithm.
@@ -149,6 +150,8 @@ pub struct Settings {
     pub d1: Option<Constant>,
     /// T.
     pub horizon: Option<u64>,
+    /// The rows of all workers together, for one worker of several; T is then its own number of rows.
+    pub total: Option<u64>,
     /// Seed of the draws.
     pub seed: u64,
     /// The step cap of [`sgd`](super::sgd) and [`saga_sgd`](super::saga_sgd); 1/β if not given.

@@ -44,6 +44,11 @@ impl Reservoir {
         Self::boxed(keep.store(Self::replays(horizon, draws)?)?)
     }
 
+    /// The draw of one worker of several: `rounds` of `total` rows are its own, and line 4 uses the T of all.
+    pub fn among(rounds: u64, total: u64, draws: Draws, keep: &Keep) -> Result<Self> {
+        Self::boxed(keep.store(Self::replays(rounds, draws)?.among(total)?)?)
+    }
+
     /// The replays of line 4, for a store that plans ahead.
     pub fn replays(horizon: u64, draws: Draws) -> Result<Replays> {
         Replays::new(Rule::Reservoir, horizon, draws)

@@ -121,6 +121,7 @@ impl Recipe {
             ("g", constant(s.g)),
             ("d1", constant(s.d1)),
             ("horizon", s.horizon.map(|t| t.to_string())),
+            ("total", s.total.map(|t| t.to_string())),
             ("seed", (s.seed != 0).then(|| s.seed.to_string())),
             ("cap", s.cap.map(|c| format!("{c:?}"))),
             ("alpha", s.alpha.map(|a| a.to_string())),

@@ -13,6 +13,11 @@ pub trait Passes {
 
     /// One pass: Σ∇²f(w; z)·v. `None`: the loss does not offer it.
     fn times(&mut self, w: &[f64], v: &[f64]) -> Result<Option<Vec<f64>>>;
+
+    /// The loss curves the same everywhere: what is not convex at the start is not convex, and one look is enough to know.
+    fn is_quadratic(&self) -> bool {
+        false
+    }
 }
 
 /// How to go on and when to stop.
@@ -30,7 +35,7 @@ pub struct NewtonOptions {
 
 impl Default for NewtonOptions {
     fn default() -> Self {
-        NewtonOptions { tolerance: 1e-8, matrix: 2000, most_passes: 400, squares: true }
+        NewtonOptions { tolerance: 1e-8, matrix: 2000, most_passes: 2000, squares: true }
     }
 }
 
@@ -133,6 +138,9 @@ pub fn solve(passes: &mut dyn Passes, domain: &dyn Domain, l2: f64, start: Vec<f
             step::truncated(&mut times, &g, &units, radius, share, left.min(500))?
         };
         let Step { s, gain, length, whole } = step;
+        if matrix && free && !whole && radius.is_infinite() && passes.is_quadratic() {
+            break;
+        }
         if whole {
             missing = gain.max(0.0);
         }

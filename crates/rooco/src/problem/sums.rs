@@ -2,11 +2,15 @@
 
 use super::{Geometry, Rule};
 use crate::domain::Domain;
+use crate::error::{Error, Result};
 use crate::linalg::Symmetric;
 use crate::loss::{Loss, RowConstants};
 use crate::row::Row;
+use crate::state::State;
 use crate::sum::Sum;
 
+/// Whose state it is.
+const OWNER: &str = "sums of rows 1";
 /// The most multiplications that exact squares of the rows' Hessians may cost.
 const MAX_SQUARES: f64 = 2e9;
 
@@ -209,6 +213,72 @@ impl Sums {
             offer(beta_rms * beta_rms / lambda, Rule::Smooth);
         }
         Geometry { g, beta, beta_rms, beta_mean, lambda, lambda_max: hi, l: best.0, rule: best.1, mean, negative_diagonal }
+    }
+}
+
+impl Sums {
+    /// What rows added up to, for [`join`](Self::join).
+    pub fn save(&self) -> State {
+        let mut s = State::of(OWNER);
+        s.put_u64("counts", [self.rows, self.features as u64]);
+        s.put_f64("most", [self.g, self.beta]);
+        s.put_f64("sums", [self.beta_sum, self.beta_squares, self.nonconvex_beta].map(|s| s.save()).concat());
+        if let Some(m) = &self.matrices {
+            s.put_f64("matrices", [m.room as f64, f64::from(u8::from(m.signs_known)), m.spent]);
+            s.put_all("mean.", m.mean.save());
+            s.put_all("negative.", m.negative.save());
+            if let Some(squares) = &m.squares {
+                s.put_all("squares.", squares.save());
+            }
+        }
+        s
+    }
+
+    /// Adds what other rows added up to, for the same loss and domain.
+    pub fn join(&mut self, other: &State) -> Result<()> {
+        other.expect(OWNER)?;
+        let damaged = || Error::State { what: "its sums do not fit together".into() };
+        let (&[rows, features], &[g, beta], sums) = (other.u64("counts")?, other.f64("most")?, other.f64("sums")?) else {
+            return Err(damaged());
+        };
+        self.rows += rows;
+        self.features = self.features.max(features as usize);
+        (self.g, self.beta) = (self.g.max(g), self.beta.max(beta));
+        let mine = [&mut self.beta_sum, &mut self.beta_squares, &mut self.nonconvex_beta];
+        for (mine, [high, low]) in mine.into_iter().zip(sums.as_chunks::<2>().0) {
+            mine.join(&Sum::load([*high, *low]));
+        }
+        if !other.has("matrices") || self.features * self.outputs > self.most {
+            self.matrices = None;
+        }
+        let Some(m) = &mut self.matrices else { return Ok(()) };
+        let &[room, signs_known, spent] = other.f64("matrices")? else { return Err(damaged()) };
+        let mut o = Matrices {
+            room: room as usize,
+            mean: Symmetric::load(&other.part("mean."))?,
+            negative: Symmetric::load(&other.part("negative."))?,
+            signs_known: signs_known != 0.0,
+            squares: if other.has("squares.entries") { Some(Symmetric::load(&other.part("squares."))?) } else { None },
+            spent,
+        };
+        let d = o.room * self.outputs;
+        if o.room == 0 || o.mean.dim() != d || o.negative.dim() != d || o.squares.as_ref().is_some_and(|s| s.dim() != d) {
+            return Err(damaged());
+        }
+        let room = m.room.max(o.room);
+        [&mut *m, &mut o].into_iter().filter(|m| m.room < room).for_each(|m| m.grow(room, self.outputs));
+        m.mean.join(&o.mean);
+        m.negative.join(&o.negative);
+        m.signs_known &= o.signs_known;
+        m.spent += o.spent;
+        m.squares = match (m.squares.take(), o.squares) {
+            (Some(mut mine), Some(theirs)) => {
+                mine.join(&theirs);
+                Some(mine)
+            }
+            _ => None,
+        };
+        Ok(())
     }
 }
 

@@ -94,6 +94,8 @@ const UNKNOWN: u64 = u64::MAX;
 pub struct Replays {
     rule: Rule,
     horizon: u64,
+    /// T of line 4; more than the rounds for one worker of several.
+    among: u64,
     draws: Draws,
     /// The replayed rounds (0 for none) of two blocks of rounds, an even and an odd one, and which blocks these are.
     known: [[u64; BLOCK]; 2],
@@ -106,7 +108,16 @@ impl Replays {
         if horizon == 0 {
             return Err(Error::Empty);
         }
-        Ok(Replays { rule, horizon, draws, known: [[0; BLOCK]; 2], blocks: [UNKNOWN; 2] })
+        Ok(Replays { rule, horizon, among: horizon, draws, known: [[0; BLOCK]; 2], blocks: [UNKNOWN; 2] })
+    }
+
+    /// The rounds are the first of T: a past row is replayed with probability (t-1)/T.
+    pub fn among(mut self, total: u64) -> Result<Self> {
+        if total < self.horizon {
+            return Err(Error::Option(format!("a worker with {} rows cannot be one of those that share {total}", self.horizon)));
+        }
+        self.among = total;
+        Ok(self)
     }
 
     /// Which past row a round replays.
@@ -114,7 +125,7 @@ impl Replays {
         self.rule
     }
 
-    /// T.
+    /// The number of rounds.
     pub fn horizon(&self) -> u64 {
         self.horizon
     }
@@ -165,10 +176,10 @@ impl Replays {
         if from >= to {
             return;
         }
-        let (rule, horizon) = (self.rule, self.horizon);
+        let (rule, among) = (self.rule, self.among);
         let out = &mut known[(from - start) as usize..(to - start) as usize];
         let seeded = match rule {
-            Rule::Reservoir => self.draws.next_block(from, |_| horizon, out),
+            Rule::Reservoir => self.draws.next_block(from, |_| among, out),
             Rule::Mixture => self.draws.next_block(from, |t| t - 1, out),
         };
         if seeded && rule == Rule::Reservoir {
@@ -186,7 +197,7 @@ impl Replays {
     fn draw(&mut self, t: u64) -> Result<Option<u64>> {
         match self.rule {
             Rule::Reservoir => {
-                let u = self.draws.next(t, self.horizon)?;
+                let u = self.draws.next(t, self.among)?;
                 Ok((u < t).then_some(u))
             }
             Rule::Mixture if t == 1 => Ok(None),
