@@ -111,7 +111,7 @@ function heat(c) {
   const most = Math.max(...values.map(v => v.o), 1e-300);
   const x = { field: "c", type: "ordinal", sort: c.places, axis: { title: c.x.title, labelAngle: c.places.some(p => p.length > 6) ? -45 : 0, labelOverlap: true, labelLimit: 90 } };
   const y = { field: "r", type: "ordinal", sort: rows, axis: { title: c.y.title, labelLimit: 120, labelOverlap: true } };
-  const color = { field: "v", type: "quantitative", title: null, scale: { domain: [-most, 0, most], range: [colours[0], "#9aa3ab22", colours[1]], interpolate: "rgb" }, legend: { orient: "bottom", gradientLength: 220, tickCount: 5 } };
+  const color = { field: "v", type: "quantitative", title: null, scale: { domain: [-most, 0, most], range: [colours[0], "#9aa3ab22", colours[1]], interpolate: "rgb" }, legend: { orient: "bottom", gradientLength: 220, tickCount: 5, format: ".2g" } };
   const tooltip = [{ field: "r", title: c.y.title }, { field: "c", title: c.x.title }, { field: "vs", title: c.legend }];
   return { width: "container", height: Math.max(120, Math.min(270, 22 * rows.length)), autosize: { type: "fit-x", contains: "padding" }, data: { values }, mark: { type: "rect" }, encoding: { x, y, color, tooltip } };
 }

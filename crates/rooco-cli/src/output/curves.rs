@@ -35,7 +35,7 @@ pub fn section(model: &Model) -> Option<(Vec<Chart>, Section)> {
         let class = model.about.schema.target.classes().first().cloned().unwrap_or_default();
         notes.push(format!("The model has a score for every class; these are the functions of that of class {class}."));
     }
-    let charts = all.iter().take(DRAWN).enumerate().map(|(k, e)| draw(e, k)).collect();
+    let charts = all.iter().filter(|e| e.importance > 0.0).take(DRAWN).enumerate().map(|(k, e)| draw(e, k)).collect();
     let rows = all.iter().map(|e| vec![e.name.clone(), words::short(e.importance)]).collect();
     let table = TextTable { heads: ["function of", "mean size"].map(String::from).to_vec(), text: vec![true, false], rows };
     Some((charts, Section { title: CURVES.into(), notes, tables: vec![table] }))
