@@ -582,6 +582,7 @@ def _deal(piece: Any, index: int, seed: int, buckets: int, schema: Any, chunk: i
             flush()
 
     _whole(os.path.join(scratch, f"{index:08}.arrow"), write)
+    pa.default_memory_pool().release_unused()
     return done
 
 
@@ -597,10 +598,14 @@ def _collect(bucket: int, pieces: int, seed: int, buckets: int, scratch: str, ou
             schema = reader.schema
             batches += [reader.get_batch(c) for c in range(bucket, reader.num_record_batches, buckets)]
     table = pa.Table.from_batches(batches, schema)
+    del batches
     order = np.argsort(_generator(seed, 2, bucket).random_raw(table.num_rows), kind="stable")
-    table = table.take(pa.array(order)).combine_chunks()
+    table = table.combine_chunks().take(pa.array(order))
     _whole(os.path.join(out, f"part-{bucket:06}.parquet"), lambda path: pq.write_table(table, path, row_group_size=1 << 17))
-    return int(table.num_rows)
+    rows = int(table.num_rows)
+    del table
+    pa.default_memory_pool().release_unused()
+    return rows
 
 
 def shuffle(
@@ -608,7 +613,7 @@ def shuffle(
     out: str | os.PathLike[str],
     *,
     seed: int = 1,
-    part_bytes: int = 64 << 20,
+    part_bytes: int = 32 << 20,
     scratch: str | os.PathLike[str] | None = None,
     client: Any = None,
     progress: Progress | None = None,
