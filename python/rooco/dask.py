@@ -665,25 +665,28 @@ def shuffle(
     if not pieces:
         raise ValueError("there are no rows to shuffle")
     buckets = max(1, -(-size // part_bytes))
-    own_scratch = tempfile.mkdtemp(prefix=".rooco-shuffle-", dir=os.path.dirname(out) if scratch is None else scratch)
-    finished = False
+    beside = os.path.dirname(out)
+    own_scratch = tempfile.mkdtemp(prefix=".rooco-shuffle-", dir=beside if scratch is None else scratch)
+    # Parts come into `out` when all of them are there: nobody should take some of the rows for all of them.
+    ready = tempfile.mkdtemp(prefix=".rooco-shuffle-", dir=beside)
     try:
         total = len(pieces) + buckets
         told = None if progress is None else lambda done, _: progress(done, total)
         chunk = max(1 << 20, part_bytes // 2)
         dealt = _gather(client, [client.submit(_deal, p, k, seed, buckets, schema, chunk, own_scratch, pure=False) for k, p in enumerate(pieces)], told)
         told = None if progress is None else lambda done, _: progress(len(pieces) + done, total)
-        rows = _gather(client, [client.submit(_collect, j, len(pieces), seed, buckets, own_scratch, out, pure=False) for j in range(buckets)], told)
+        rows = _gather(client, [client.submit(_collect, j, len(pieces), seed, buckets, own_scratch, ready, pure=False) for j in range(buckets)], told)
         if sum(rows) != sum(dealt):
             raise RuntimeError(f"{sum(dealt)} rows went in and {sum(rows)} came out: the data changed meanwhile")
-        finished = True
+        for name in sorted(os.listdir(ready)):
+            os.replace(os.path.join(ready, name), os.path.join(out, name))
         return sum(rows)
     finally:
-        shutil.rmtree(own_scratch, ignore_errors=True)
-        if not finished:
-            # Nobody should take a part of the rows for all of them.
-            for name in os.listdir(out):
-                os.remove(os.path.join(out, name))
+        for folder in (own_scratch, ready):
+            # Under another name first: a task that is still under way finds no folder to write to, and nothing stays behind.
+            gone = f"{folder}.gone"
+            os.replace(folder, gone)
+            shutil.rmtree(gone, ignore_errors=True)
 
 
 def _frame_size(frame: Any) -> tuple[int, Any]:
