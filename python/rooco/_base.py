@@ -265,7 +265,7 @@ class _OnePass(BaseEstimator):
         """Learn from files that ``rooco fit`` reads: CSV, TSV, JSON lines, libsvm, Vowpal Wabbit text, Parquet, Arrow; plain, gzip or zstd.
 
         ``path`` is a name, a pattern such as ``part-*.csv.gz``, or several. ``progress(rows, bytes, total_bytes, loss)`` is called every
-        few thousand rows; with tqdm: ``bar = tqdm(unit="B"); progress=lambda rows, done, total, loss: bar.update(done - bar.n)``.
+        few thousand rows (the loss is None until the first rows have decided on curves); with tqdm: ``bar = tqdm(unit="B"); progress=lambda rows, done, total, loss: bar.update(done - bar.n)``.
         Columns get their roles as on the command line, unless they are named here or in a ``schema`` file of ``rooco inspect --write``.
         """
         kind: Any = self._target_kind()
