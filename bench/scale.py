@@ -4,6 +4,7 @@
     python3 bench/scale.py shuffle [--gigabytes 10] [--folder F]     every row once, the order test, the same bytes with 2 and 3 workers of 512 MB
     python3 bench/scale.py fit DATA                                  4 parts on 2 workers against one pass on one machine, signed and not; and the optimum
     python3 bench/scale.py cost [--folder F]                         four sizes: seconds and bytes of shuffle, fit and one pass of sums; the plan for 10^11 rows
+    python3 bench/scale.py loses                                     many small parts: averaging loses, the optimum does not
     python3 bench/scale.py shards                                    a shard whose own sum is not convex: T12's horizon and its own
 
 Needs the package with its test extras; DATA: see quality_data.py.
@@ -174,6 +175,29 @@ def shards(_):
         print(f"T of {'all rows' if key == 'global' else 'the shard'}: F(w) - F* = {np.mean(v):.4f} ± {np.std(v) / 19**0.5:.4f}")
 
 
+def loses(_):
+    """100 features and 200 rows a part: each part knows too little."""
+    r = np.random.default_rng(2)
+    d, n, m = 100, 8000, 40
+    truth = r.normal(size=d)
+    x = r.normal(size=(n + 4000, d)) @ (np.eye(d) + 0.3 * r.normal(size=(d, d)) / d**0.5)
+    y = np.where(x @ truth / 5 + r.logistic(size=len(x)) > 0, 1, 0)
+    cols = [f"x{i}" for i in range(d)]
+    with tempfile.TemporaryDirectory() as folder, rd.local(workers=2, memory="2GB") as client:
+        for k in range(m):
+            s = slice(k * n // m, (k + 1) * n // m)
+            pq.write_table(pa.table({"y": y[s]} | {c: x[s, i] for i, c in enumerate(cols)}), f"{folder}/{k:03}.parquet")
+        how, files = dict(target="y", numeric=cols), f"{folder}/*.parquet"
+        found = {
+            "one pass": OnePassClassifier(features="linear").fit_file(files, **how),
+            f"mean of {m} parts": rd.fit(OnePassClassifier(), files, client=client, **how),
+            "optimum of the parts": rd.fit(OnePassClassifier(to_optimum=True), files, client=client, **how),
+        }
+        test = pa.table({c: x[n:, i] for i, c in enumerate(cols)})
+        for name, model in found.items():
+            print(f"{name}: {loss(model, test, y[n:]):.4f}")
+
+
 def cpu():
     use = resource.getrusage(resource.RUSAGE_SELF)
     return use.ru_utime + use.ru_stime, use.ru_maxrss / 1000
@@ -208,7 +232,7 @@ def cost(a):
 
 def main():
     p = argparse.ArgumentParser()
-    p.add_argument("what", choices=["shuffle", "fit", "cost", "shards"])
+    p.add_argument("what", choices=["shuffle", "fit", "cost", "shards", "loses"])
     p.add_argument("data", nargs="?", type=pathlib.Path)
     p.add_argument("--gigabytes", type=float, default=10)
     p.add_argument("--orders", type=int, default=5)
