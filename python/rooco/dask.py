@@ -13,7 +13,9 @@ import os
 import shutil
 import tempfile
 import uuid
+import warnings
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -129,7 +131,7 @@ def _open(entry: Any, read: str | None, arrays: dict[str, Any] | None) -> Rows:
         y = np.ascontiguousarray(y, dtype=np.float64)
         weight = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
         names = None if arrays["classes"] is None else _inputs.class_names(arrays["classes"])
-        return _inputs.array_rows(object(), X, intercept=arrays["intercept"], missing=arrays["missing"], y=y, weight=weight, classes=names)
+        return _inputs.array_rows(arrays["names"], X, intercept=arrays["intercept"], missing=arrays["missing"], y=y, weight=weight, classes=names)
     assert read is not None
     if isinstance(entry, str):
         return Rows.files([entry], read)
@@ -211,13 +213,6 @@ class _Known:
         found = parts.gather(_grown, base, progress=progress)
         self.schema = _rooco.join_schemas(base, [schema for schema, _ in found])
         self.sizes = [n for _, n in found]
-        self.features = _features(self.schema)
-
-
-def _features(schema: str) -> list[str]:
-    names = json.loads(schema)["names"]
-    listed: list[str] = names.get("Listed", []) if isinstance(names, dict) else []
-    return listed
 
 
 # ---------------------------------------------------------------------- learning
@@ -332,11 +327,13 @@ def fit(
 
     With ``guarantee`` every part runs line 4 of Algorithm 1 with the number of *all* rows, and Theorem 12 bounds the mean of the models (``guarantee_``), although
     the sum of a part's own rows need not be convex. The estimator's ``domain`` must be bounded. With ``to_optimum`` of the estimator the mean goes on to the optimum of all rows, by
-    sums of gradients and Hessians over the parts; its certificate is ``optimum_``. ``certify`` does that for the mean itself (``certificate_``).
+    sums of gradients and Hessians over the parts, and its certificate is ``certificate_``. ``certify`` makes one for the mean itself.
     """
     client = _client(client)
     if estimator.missing == "mean":
         raise ValueError("missing='mean' is the mean of the rows before, which parts do not know: use 'typical', 'zero', or fill in")
+    if estimator.holdout:
+        raise ValueError("holdout is for one machine: keep some parts back and score them with rooco.dask.predict")
     if estimator._has_horizon():
         raise ValueError(f"algorithm={estimator.algorithm!r} must know the number of rows: on parts use guarantee=True, or the default")
     if str(estimator.features) not in ("auto", "linear"):
@@ -359,6 +356,9 @@ def fit(
         tolerance = 1e-8 if estimator.to_optimum is True else float(estimator.to_optimum)
         model = _to_optimum(known, model, tolerance, progress)
         certificate = _certified(parts, model, None, progress)
+        found = json.loads(model.about())["optimum"]
+        if not found["converged"]:
+            warnings.warn(f"no optimum was reached: {found['end']}", UserWarning, stacklevel=2)
     elif certify:
         certificate = _certified(parts, model, None, progress)
     estimator._run = _Run(None, json.dumps(options), model, None)
@@ -378,10 +378,13 @@ def fit(
 
 def _arrays(client: Any, estimator: _OnePass, X: Any, y: Any, weight: Any) -> tuple[_Parts, np.ndarray | None]:
     """Parts of a dask Array (or a frame of numbers) beside its y."""
-    X, y, weight = (v.to_dask_array(lengths=True) if hasattr(v, "to_dask_array") else v for v in (X, y, weight))
     if not _inputs.is_dask(X) or not _inputs.is_dask(y):
         raise TypeError("X and y must both be dask collections")
-    arrays: dict[str, Any] = dict(classes=None, intercept=bool(estimator.fit_intercept), missing=estimator._missing())
+    columns = getattr(X, "columns", None)
+    # What the columns are called, as an estimator would say it.
+    names = SimpleNamespace() if columns is None else SimpleNamespace(feature_names_in_=[str(c) for c in columns])
+    X, y, weight = (v.to_dask_array(lengths=True) if hasattr(v, "to_dask_array") else v for v in (X, y, weight))
+    arrays: dict[str, Any] = dict(names=names, classes=None, intercept=bool(estimator.fit_intercept), missing=estimator._missing())
     parts = _of_arrays(client, X, y, weight, arrays)
     if estimator._target_kind() == "number":
         return parts, None
@@ -457,39 +460,46 @@ def _model_read(model: Any, labels: str = "required") -> dict[str, Any]:
     return dict(labels=labels, intercept=model.model_.intercept, missing=model.model_.missing, target_kind=model._target_kind())
 
 
-def _predict_part(rows: Rows, model: bytes, out: str | None, show: str, classes: np.ndarray | None) -> Any:
-    scores = Model.from_bytes(model).scores(rows, show != "scores", True)[0]
-    predicted: np.ndarray = scores
-    if show == "predict":
-        predicted = scores[:, 0] if classes is None else classes[(scores[:, 0] > 0.5).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)]
-    elif scores.shape[1] == 1 and classes is not None and show == "proba":
-        predicted = np.column_stack([1 - scores[:, 0], scores[:, 0]])
+def _predict_part(rows: Rows, model: Any, out: str | None, proba: bool) -> tuple[Any, int]:
+    """Predictions by the estimator's own rule, or how many were written; and how many rows lie outside the range of the training data."""
+    classify = hasattr(model, "classes_")
+    scores, clamped = model.model_.scores(rows, proba or not classify, bool(model.clamp))
+    if not classify:
+        predicted = scores[:, 0]
+    elif not proba:
+        predicted = model._classes_of(scores)
+    else:
+        predicted = np.hstack([1.0 - scores, scores]) if scores.shape[1] == 1 else scores
     if out is None:
-        return predicted
+        return predicted, clamped
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = {"prediction": predicted} if predicted.ndim == 1 else {f"p_{k}": predicted[:, k] for k in range(predicted.shape[1])}
+    columns = {"prediction": predicted} if predicted.ndim == 1 else {f"p_{name}": predicted[:, k] for k, name in enumerate(model.classes_)}
     _whole(out, lambda path: pq.write_table(pa.table(columns), path))
-    return len(predicted)
+    return len(predicted), clamped
 
 
 def predict(model: Any, data: Any, *, out: str | os.PathLike[str] | None = None, proba: bool = False, client: Any = None, progress: Progress | None = None) -> Any:
-    """Predictions for rows in parts, part after part, as one array; or, with ``out``, a Parquet file for each part, and their number of rows."""
+    """Predictions for rows in parts, part after part, as one array; or, with ``out``, a Parquet file for each part, and their number of rows. ``proba``: of each class."""
     client = _client(client)
+    if proba and not (hasattr(model, "classes_") and model.model_.has_probabilities):
+        raise ValueError("proba=True is for classifiers of the logistic and softmax losses")
     parts = _of_table(client, data, _model_read(model, "optional"))
-    classes = getattr(model, "classes_", None)
     if out is not None:
         os.makedirs(out, exist_ok=True)
         if os.listdir(out):
             raise FileExistsError(f"{out}: the folder is not empty")
-    held = client.scatter(model.model_.to_bytes(), broadcast=True, hash=False)
+    held = client.scatter(model, broadcast=True, hash=False)
     futures = []
     for k, entry in enumerate(parts.entries):
         name = None if out is None else os.path.join(os.path.abspath(out), f"part-{k:06}.parquet")
-        futures.append(client.submit(_on_part, _predict_part, entry, parts.read, parts.arrays, held, name, "proba" if proba else "predict", classes, pure=False))
+        futures.append(client.submit(_on_part, _predict_part, entry, parts.read, parts.arrays, held, name, proba, pure=False))
     found = _gather(client, futures, progress)
-    return sum(found) if out is not None else np.concatenate(found)
+    clamped = sum(n for _, n in found)
+    if clamped:
+        warnings.warn(f"{clamped} rows lie outside the range of the training data, where this model's predictions are flat; clamp=False makes them linear", UserWarning, stacklevel=2)
+    return sum(n for n, _ in found) if out is not None else np.concatenate([p for p, _ in found])
 
 
 # ---------------------------------------------------------------------- shuffling
@@ -501,7 +511,7 @@ def _generator(seed: int, stream: int, index: int) -> Any:
 
 
 def _bucket_of(raw: np.ndarray, buckets: int) -> np.ndarray:
-    # 32 bits times a number below 2^31: exact in 64 bits. A bucket is off its share by 2^-32 of it at most.
+    # 32 bits times a number below 2^31: exact in 64 bits. A bucket is off its share by buckets/2^32 of it at most.
     return ((raw >> np.uint64(32)) * np.uint64(buckets) >> np.uint64(32)).astype(np.int64)
 
 

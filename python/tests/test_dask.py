@@ -1,10 +1,12 @@
 """rooco.dask on a cluster of worker processes on loopback: the same answers as on one machine, whatever the workers do and when they die."""
 
+import contextlib
 import json
 import os
 import signal
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -132,10 +134,46 @@ def test_arrays_and_frames(client, tmp_path):
     by_frame = rd.fit(OnePassRegressor(), frame, target="y", drop=["w"], client=client)
     by_file = rd.fit(OnePassRegressor(), files, target="y", drop=["w"], client=client)
     np.testing.assert_allclose(by_frame.coef_, by_file.coef_, rtol=1e-12)
+    numbers = frame[["u", "v", "s"]]
+    named = OnePassRegressor(loss="squared").fit(numbers, frame["y"])
+    assert named.model_.names()[1:] == ["u", "v", "s"] and list(named.feature_names_in_) == ["u", "v", "s"]
+    with pytest.raises(ValueError, match="holdout is for one machine"):
+        rd.fit(OnePassRegressor(holdout=0.1), files, target="y", client=client)
     with pytest.raises(ValueError, match="linear in its columns"):
         rd.fit(OnePassRegressor(features="shapes"), files, target="y", client=client)
     with pytest.raises(FileNotFoundError, match="no file matches"):
         rd.fit(OnePassRegressor(), str(tmp_path / "nothing-*.parquet"), target="y", client=client)
+
+
+def test_predictions_are_those_of_one_machine(client, tmp_path):
+    """Scores that are no probabilities, rows outside the range, and files of predictions."""
+    t = table(2000, 12, two=True)
+    files = parts(tmp_path, t, 3)
+    far = t.set_column(1, "u", pa.array(100.0 * t["u"].to_numpy()))
+    (tmp_path / "far").mkdir()
+    parts(tmp_path / "far", far, 2)
+    for loss in ("squared-hinge", "logistic"):
+        m = rd.fit(OnePassClassifier(loss=loss), files, target="y", drop=["w"], client=client)
+        assert (rd.predict(m, files, client=client) == m.predict_file(files)).all(), loss
+        for clamp in (True, False):
+            m.clamp = clamp
+            with pytest.warns(UserWarning, match="outside the range") if clamp else contextlib.nullcontext():
+                mine = rd.predict(m, tmp_path / "far", client=client)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                assert (mine == m.predict_file(rd._files(tmp_path / "far"))).all(), (loss, clamp)
+    assert rd.predict(m, files, proba=True, out=tmp_path / "p", client=client) == 2000
+    written = read(tmp_path / "p")
+    assert written.column_names == ["p_no", "p_yes"] and np.allclose(written["p_no"].to_numpy() + written["p_yes"].to_numpy(), 1)
+    with pytest.raises(ValueError, match="proba=True is for classifiers"):
+        rd.predict(rd.fit(OnePassClassifier(loss="squared-hinge"), files, target="y", drop=["w"], client=client), files, proba=True, client=client)
+
+
+def test_a_sum_without_minimum_is_said(client, tmp_path):
+    r = np.random.default_rng(13)
+    t = pa.table({"y": r.normal(size=600), "up": r.normal(size=600), "w": np.where(np.arange(600) % 3 == 0, 1.0, -1.0)})
+    with pytest.warns(UserWarning, match="no optimum was reached: the sum is not convex"):
+        rd.fit(OnePassRegressor(to_optimum=True), parts(tmp_path, t, 3), target="y", weight="w", client=client)
 
 
 def test_shuffle_is_a_random_order_of_every_row(client, tmp_path):
