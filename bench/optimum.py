@@ -2,6 +2,7 @@
 """`rooco fit --to-optimum` beside scikit-learn's solvers: the same objective, the same minimum, CPU seconds with the file read.
 
     python3 bench/optimum.py [--rooco PROGRAM] [--only NAME] DATA      (needs numpy, scipy, scikit-learn; DATA: see quality_data.py)
+    python3 bench/optimum.py --large [ROWS]                             (needs numpy, pyarrow; 20 numbers a row in a Parquet file, --memory 256MiB)
 
 The objective is the mean loss a row plus (l2/2)|w|², the constant included. Signed versions: every other row twice more with the target of another
 row, once with weight 1 and once with -1: 25 % of the mass is negative and the sum is that of the clean rows. scikit-learn gets the rows
@@ -106,13 +107,46 @@ print(json.dumps({"w": np.ravel(m.coef_).tolist(), "cpu": u.ru_utime + u.ru_stim
 """
 
 
+def large(rooco, rows):
+    """A Parquet file of generated rows, far larger than the memory that the command may use; nothing else can read it there."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    r = np.random.default_rng(1)
+    truth = r.normal(size=20)
+    with tempfile.TemporaryDirectory(dir=ROOT / "target") as folder:
+        path, left, writer = pathlib.Path(folder) / "rows.parquet", rows, None
+        while left > 0:
+            x = r.normal(size=(min(left, 200_000), 20))
+            columns = {f"x{i}": x[:, i] for i in range(20)} | {"y": x @ truth + r.normal(size=len(x))}
+            table = pa.table(columns)
+            writer = writer or pq.ParquetWriter(path, table.schema, compression="snappy", use_dictionary=False)
+            writer.write_table(table)
+            left -= len(x)
+        writer.close()
+        command = [rooco, "fit", str(path), "--target", "y", "--features", "linear", "--memory", "256MiB", "--to-optimum=1e-7", "--json", "--quiet", "--no-order-test",
+                   "--model", f"{folder}/m"]
+        out = subprocess.run(command, capture_output=True, text=True)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if out.returncode == 2:
+            sys.exit(out.stderr)
+        fit = json.loads(out.stdout.strip().splitlines()[-1])
+        print(f"{rows} rows, {path.stat().st_size / 1e9:.1f} GB: {fit['optimum']['passes']} passes, {used.ru_utime + used.ru_stime:.1f} CPU s, "
+              f"{used.ru_maxrss / 1000:.0f} MB at most, {fit['optimum']['end']}, certified gap {fit['certificate']['gap']:.1e}")
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--rooco", default=str(ROOT / "target/release/rooco"))
     p.add_argument("--only")
     p.add_argument("--limit", type=float, default=300, help="seconds that a solver may take")
-    p.add_argument("data", type=pathlib.Path)
+    p.add_argument("--large", type=int, nargs="?", const=20_000_000, metavar="ROWS")
+    p.add_argument("data", type=pathlib.Path, nargs="?")
     a = p.parse_args()
+    if a.large:
+        return large(a.rooco, a.large)
+    if a.data is None:
+        p.error("DATA is missing")
     print("| set | rows | weights | rooco CPU s | passes | certified gap | its objective above the lowest | fastest scikit-learn | CPU s | above the lowest |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for name, load in SETS.items():

@@ -381,6 +381,10 @@ def _arrays(client: Any, estimator: _OnePass, X: Any, y: Any, weight: Any) -> tu
     if not _inputs.is_dask(X) or not _inputs.is_dask(y):
         raise TypeError("X and y must both be dask collections")
     columns = getattr(X, "columns", None)
+    if columns is not None:
+        words = [str(c) for c, t in X.dtypes.items() if getattr(t, "kind", "O") not in "iufb"]
+        if words:
+            raise TypeError(f"column {words[0]!r} holds no numbers: beside y columns are numbers only; put y into the frame and name it, fit(estimator, frame, target=...)")
     # What the columns are called, as an estimator would say it.
     names = SimpleNamespace() if columns is None else SimpleNamespace(feature_names_in_=[str(c) for c in columns])
     X, y, weight = (v.to_dask_array(lengths=True) if hasattr(v, "to_dask_array") else v for v in (X, y, weight))

@@ -137,6 +137,8 @@ def test_arrays_and_frames(client, tmp_path):
     numbers = frame[["u", "v", "s"]]
     named = OnePassRegressor(loss="squared").fit(numbers, frame["y"])
     assert named.model_.names()[1:] == ["u", "v", "s"] and list(named.feature_names_in_) == ["u", "v", "s"]
+    with pytest.raises(TypeError, match="'c' holds no numbers: .* put y into the frame"):
+        OnePassRegressor().fit(numbers.assign(c="red"), frame["y"])
     with pytest.raises(ValueError, match="holdout is for one machine"):
         rd.fit(OnePassRegressor(holdout=0.1), files, target="y", client=client)
     with pytest.raises(ValueError, match="linear in its columns"):

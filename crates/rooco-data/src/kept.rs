@@ -42,6 +42,11 @@ impl KeptRows {
         self.spilled.is_some()
     }
 
+    /// All rows, if none is in a file.
+    pub fn in_memory(&self) -> Option<&Rows> {
+        if self.spilled() { None } else { Some(&self.rows) }
+    }
+
     fn failed(&self, source: std::io::Error) -> Error {
         Error::Io { file: self.folder.join("a temporary file"), source }
     }

@@ -148,15 +148,15 @@ pub(super) struct Pass {
     pub absorb_most: f64,
     /// The largest change of a score by the step.
     pub farthest: f64,
-    /// The gradient and the Hessian at v + s.
+    /// The gradient and, if someone wants it, the Hessian at v + s.
     pub ahead: SumVector,
     pub ahead_error: Vec<f64>,
     pub here: Single,
-    pub curved: Curved,
+    pub curved: Option<Curved>,
 }
 
 impl Pass {
-    pub fn new(at: &[f64], step: &[f64]) -> Self {
+    pub fn new(at: &[f64], step: &[f64], curved: bool) -> Self {
         let d = at.len();
         let ahead: Vec<f64> = at.iter().zip(step).map(|(v, s)| v + s).collect();
         Pass {
@@ -174,7 +174,7 @@ impl Pass {
             ahead: SumVector::zeros(d),
             ahead_error: vec![0.0; d],
             here: Single(ahead),
-            curved: Curved::new(d),
+            curved: curved.then(|| Curved::new(d)),
         }
     }
 
@@ -189,7 +189,9 @@ impl Pass {
         for (name, sums) in [("rho.", &self.rho), ("free.", &self.free), ("ahead.", &self.ahead)] {
             s.put_all(name, sums.save());
         }
-        s.put_all("curved.", self.curved.save());
+        if let Some(curved) = &self.curved {
+            s.put_all("curved.", curved.save());
+        }
         s
     }
 
@@ -220,7 +222,7 @@ impl Pass {
         for (name, sums) in [("rho.", &mut self.rho), ("free.", &mut self.free), ("ahead.", &mut self.ahead)] {
             sums.join(&SumVector::load(&s.part(name))?);
         }
-        self.curved.join(&s.part("curved."))
+        self.curved.as_mut().map_or(Ok(()), |c| c.join(&s.part("curved.")))
     }
 
     /// The next row; `b` is its curvature in units of the plain loss.
@@ -228,7 +230,9 @@ impl Pass {
         self.rows += 1;
         let (k, x) = (from.of_scores.outputs(), z.x);
         let off = score_error(x, score_weight(from.at, x, k) + score_weight(from.step, x, k));
-        self.curved.add(from.loss, &self.here, z, off);
+        if let Some(curved) = &mut self.curved {
+            curved.add(from.loss, &self.here, z, off);
+        }
         let (mut p, mut a) = (vec![0.0; k], vec![0.0; k]);
         scores(from.at, x, &mut p);
         scores(from.step, x, &mut a);
@@ -320,15 +324,15 @@ impl Look {
             at,
             step: Vec::new(),
             units: Vec::new(),
-            pass: Pass::new(&[], &[]),
+            pass: Pass::new(&[], &[], false),
             groups: groups.then(HashMap::new),
             too_many: false,
         })
     }
 
-    /// A new pass with this step from `at`.
-    pub fn begin(&mut self, step: Vec<f64>, units: &[f64]) {
-        self.pass = Pass::new(&self.at, &step);
+    /// A new pass with this step from `at`; `curved` if the Hessian at its end is wanted.
+    pub fn begin(&mut self, step: Vec<f64>, units: &[f64], curved: bool) {
+        self.pass = Pass::new(&self.at, &step, curved);
         (self.step, self.units) = (step, units.to_vec());
     }
 
@@ -363,6 +367,7 @@ impl Look {
         s.put_f64("step", self.step.clone());
         s.put_f64("units", self.units.clone());
         s.put_count("groups", u64::from(self.groups.is_some()));
+        s.put_count("curved", u64::from(self.pass.curved.is_some()));
         s
     }
 
@@ -374,7 +379,7 @@ impl Look {
             return Err(Error::State { what: "the stand of a pass does not fit together".into() });
         }
         let mut look = Look::new(spec, at.to_vec(), stand.count("groups")? != 0)?;
-        look.begin(step.to_vec(), units);
+        look.begin(step.to_vec(), units, stand.count("curved")? != 0);
         Ok(look)
     }
 
@@ -408,7 +413,7 @@ impl Look {
 }
 
 /// Whose state it is.
-const STAND: &str = "pass of a certificate 1";
+const STAND: &str = "pass of a certificate 2";
 
 /// One score an output.
 fn scores(w: &[f64], x: Features<'_>, out: &mut [f64]) {

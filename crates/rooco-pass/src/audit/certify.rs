@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::adds::{Curved, Look, score_error, score_weight};
 use super::constants::{Again, Counts, MAX_COORDINATES, check_row, parse_domain};
 use super::metric::{Metric, WHOLE_SPACE};
-pub use super::refine::Set;
+pub use super::refine::{Aimed, Set};
 use super::refine::{Found, Refiner, Start, offer};
 use crate::model::About;
 use rooco::Row;
@@ -16,8 +16,10 @@ use rooco::domain::{Ball, Domain, Single};
 use rooco::gradient::Gradient;
 use rooco::guarantee::{Constant, Constants};
 use rooco::kernel::{axpy, dot};
+use rooco::linalg::Symmetric;
 use rooco::loss::{Loss, LossSpec};
 use rooco::map::Map;
+use rooco::optimum::LONGEST_BLOCK;
 use rooco::point::Outputs;
 use rooco::problem::{Geometry, Sums, eigenvalue_error};
 use rooco::state::State;
@@ -77,7 +79,19 @@ pub struct Certifier {
     squares: Option<Sum>,
     /// Σ of the Hessians at w, if they depend on w and there are few enough coordinates.
     hessian: Option<Curved>,
+    known: Known,
+    /// The largest error of a score.
+    off: f64,
     here: Single,
+}
+
+/// What is known of the rows before a certificate is made, so that it need not be found again.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Σ of the Hessians at the model, as blocks of rows add it up; only without rows of negative weight.
+    pub hessian: Option<Symmetric>,
+    /// A Newton step.
+    pub aimed: Option<Aimed>,
 }
 
 /// The means over all rows, and how wrong they can be.
@@ -152,7 +166,19 @@ pub struct SampleCertified {
 /// for the others.
 /// The rows must be the same each time; w is linear in what the map makes of them.
 pub fn certify(spec: &LossSpec, domain: &str, w: Vec<f64>, map: Option<Arc<Map>>, rows: &mut dyn Again) -> Result<Certified> {
-    let mut certifier = Certifier::new(spec.clone(), domain, w)?.on(map);
+    certify_knowing(spec, domain, w, map, rows, Known::default())
+}
+
+/// The same with fewer passes, or where there are too many weights for a matrix a smaller gap, by what is known already.
+pub fn certify_knowing(
+    spec: &LossSpec,
+    domain: &str,
+    w: Vec<f64>,
+    map: Option<Arc<Map>>,
+    rows: &mut dyn Again,
+    known: Known,
+) -> Result<Certified> {
+    let mut certifier = Certifier::new(spec.clone(), domain, w)?.on(map).knowing(known);
     rows.each(&mut |z| certifier.observe(z))?;
     let mut certified = certifier.finish()?;
     while certified.wants_another_pass() {
@@ -190,6 +216,8 @@ impl Certifier {
             map: None,
             free,
             hessian: small.then(|| Curved::new(w.len())),
+            known: Known::default(),
+            off: 0.0,
             here: Single(w.clone()),
             sums: Sums::new(&loss, w.len() / loss.outputs(), MAX_COORDINATES).with_convex_rows(spec.correction.is_none()),
             gradient: SumVector::zeros(w.len()),
@@ -210,6 +238,17 @@ impl Certifier {
     /// w is linear in what this map makes of a row.
     pub fn on(mut self, map: Option<Arc<Map>>) -> Self {
         self.map = map;
+        self
+    }
+
+    /// This is known.
+    pub fn knowing(mut self, known: Known) -> Self {
+        self.known = known;
+        if self.hessian.is_none() || self.known.hessian.as_ref().is_some_and(|h| h.dim() != self.w.len()) {
+            self.known.hessian = None;
+        } else if self.known.hessian.is_some() {
+            self.hessian = None;
+        }
         self
     }
 
@@ -264,6 +303,7 @@ impl Certifier {
         for (i, v) in z.x.iter() {
             (0..outputs).for_each(|k| self.gradient_error[i * outputs + k] += curvature * off * v.abs());
         }
+        self.off = self.off.max(off);
         if let Some(h) = &mut self.hessian {
             h.add(self.loss.as_ref(), &self.here, z, off);
         }
@@ -432,15 +472,20 @@ impl Certifier {
         });
         let value = mean.value + 0.5 * l2 * square;
         let value_error = mean.value_error + 8.0 * UNIT * (value.abs() + l2 * square);
-        if let Some(h) = self.hessian.take() {
-            let curvature = h.settled(rows);
+        // Blocks are added plainly inside: the sum of n terms of one sign is off by n roundings at most.
+        let given = self.known.hessian.take().filter(|h| h.dim() == d && self.counts.negative_rows == 0);
+        let given = given.map(|all| Curved { all, negative: None, score_error: self.off + LONGEST_BLOCK as f64 * UNIT });
+        let curvature = self.hessian.take().or(given).map(|h| h.settled(rows));
+        if let Some(curvature) = &curvature {
             let mut full = curvature.all.clone();
             full.add_identity(l2);
             let lo = full.extreme_eigenvalues().0;
             local_lambda = Some(if lo.abs() <= slack { 0.0 } else { lo });
+        }
+        if curvature.is_some() || self.known.aimed.is_some() {
             // A ball that was chosen here is no domain: the passes speak about every linear model.
             let domain = if self.free { Box::new(rooco::domain::WholeSpace) as Box<dyn Domain> } else { self.domain };
-            refiner = Refiner::new(Start {
+            let start = Start {
                 spec: self.spec.clone(),
                 domain,
                 free: self.free,
@@ -452,7 +497,11 @@ impl Certifier {
                 curvature,
                 rows,
                 negative: self.counts.negative_rows > 0,
-            })?
+            };
+            refiner = match self.known.aimed.take() {
+                Some(aimed) if start.curvature.is_none() => Refiner::aimed(start, aimed)?,
+                _ => Refiner::new(start)?,
+            }
             .map(Box::new);
         }
         let broken = [
@@ -603,7 +652,9 @@ impl Certified {
                 "in some directions the mean falls up to the edge of the set: labels that were corrected go beyond 0 and 1 there"
                     .into()
             }
-            (_, None) => "only the worst curvature on the set is known, and the mean curves more than that near the model".into(),
+            (_, None) if self.refiner.is_none() => {
+                "only the worst curvature on the set is known, and the mean curves more than that near the model".into()
+            }
             (_, Some(here)) if here <= 0.0 => {
                 "the mean does not curve in every direction at the model: features that say the same, or fewer rows than features"
                     .into()

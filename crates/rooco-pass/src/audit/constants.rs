@@ -53,9 +53,18 @@ const FROZEN_AT: u64 = 1000;
 pub trait Again {
     /// Hands out all of them.
     fn each(&mut self, row: &mut dyn FnMut(Row<'_>) -> Result<()>) -> Result<()>;
+
+    /// All of them at once, if they lie in memory as they are.
+    fn in_memory(&self) -> Option<&Rows> {
+        None
+    }
 }
 
 impl Again for Rows {
+    fn in_memory(&self) -> Option<&Rows> {
+        Some(self)
+    }
+
     fn each(&mut self, row: &mut dyn FnMut(Row<'_>) -> Result<()>) -> Result<()> {
         (0..self.len()).try_for_each(|j| row(self.get(j)))
     }

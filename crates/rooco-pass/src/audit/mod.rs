@@ -11,6 +11,6 @@ pub mod optimum;
 mod refine;
 mod report;
 
-pub use certify::{Certified, Certifier, PartPass, SampleCertified, Set, certify};
+pub use certify::{Aimed, Certified, Certifier, Known, PartPass, SampleCertified, Set, certify, certify_knowing};
 pub use constants::{Again, Audit, AuditReport, Counts, Verdict};
 pub use optimum::{Optimum, optimum};

@@ -22,6 +22,8 @@ use rooco::{Result, Row};
 
 /// Passes after the first, at most.
 const MOST_PASSES: u32 = 8;
+/// A step that gains at most this share of the mean loss does not change the Hessian to speak of.
+const NOTHING: f64 = 1e-6;
 /// Models whose score differs by more than this on some row give other odds by a factor of thousands.
 /// The smaller one is for sums that fall without end in some direction, as those of corrected labels do where a category is rare.
 const NEAR: [f64; 2] = [8.0, 2.0];
@@ -75,18 +77,32 @@ pub(super) struct Start {
     /// ∇F(w), L2 included, and how wrong each coordinate can be.
     pub gradient: Vec<f64>,
     pub gradient_error: Vec<f64>,
-    pub curvature: Curved,
+    pub curvature: Option<Curved>,
     pub rows: u64,
     pub negative: bool,
+}
+
+/// A Newton step that someone else has found, for models with too many weights for a matrix: conjugate gradients on products with the Hessian.
+#[derive(Clone, Debug)]
+pub struct Aimed {
+    /// Where it starts: the model, or a better one.
+    pub at: Vec<f64>,
+    /// The step.
+    pub step: Vec<f64>,
+    /// The units of the features: the roots of the diagonal of the Hessian.
+    pub units: Vec<f64>,
 }
 
 /// The passes.
 pub(super) struct Refiner {
     start: Start,
     look: Look,
-    metric: Metric,
+    /// Of the Hessian at v, or near v; `None` if the step was given and there will be no other.
+    metric: Option<Metric>,
+    /// It is that at v.
+    exact: bool,
     /// The units of the set of models that are at most twice as large.
-    units: Metric,
+    units: Vec<f64>,
     /// θ at v.
     theta: f64,
     passes: u32,
@@ -108,38 +124,63 @@ impl Refiner {
         if curvature_weight(&start.spec, Row::dense(&[], 0.0)).is_none() {
             return Ok(None);
         }
-        let Some(metric) = start.curvature.metric(start.spec.l2) else { return Ok(None) };
-        let value = start.value + start.value_error;
-        let mut refiner = Refiner {
-            look: Look::new(&start.spec, start.w.clone(), start.negative)?,
-            theta: 0.0,
-            units: metric.clone(),
-            passes: 0,
-            twins: if start.negative { None } else { Some(true) },
-            away: 0.0,
-            at_value: start.value - start.value_error,
-            seen: vec![(start.w.clone(), 0.0, value)],
-            best: None,
-            done: false,
-            metric,
-            start,
-        };
+        let Some(metric) = start.curvature.as_ref().and_then(|c| c.metric(start.spec.l2)) else { return Ok(None) };
+        let mut refiner = Self::standing(start, None, metric.scale().to_vec())?;
+        refiner.metric = Some(metric);
         let (g, e) = (refiner.start.gradient.clone(), refiner.start.gradient_error.clone());
         refiner.near(&g, &e);
         refiner.aim(&g);
         Ok(Some(refiner))
     }
 
+    /// With a step that is known, for one pass. `None` if the loss is not of the kind.
+    pub fn aimed(start: Start, aimed: Aimed) -> Result<Option<Self>> {
+        let Aimed { at, step, units } = aimed;
+        let fits = [at.len(), step.len(), units.len()] == [start.w.len(); 3] && step.iter().all(|s| s.is_finite());
+        if curvature_weight(&start.spec, Row::dense(&[], 0.0)).is_none() || !fits {
+            return Ok(None);
+        }
+        let mut refiner = Self::standing(start, Some(at), units)?;
+        refiner.look.begin(step, &refiner.units, false);
+        Ok(Some(refiner))
+    }
+
+    fn standing(start: Start, at: Option<Vec<f64>>, units: Vec<f64>) -> Result<Self> {
+        // How far the scores of another point are is not known.
+        let away = if at.as_ref().is_some_and(|at| *at != start.w) { f64::INFINITY } else { 0.0 };
+        Ok(Refiner {
+            look: Look::new(&start.spec, at.unwrap_or_else(|| start.w.clone()), start.negative)?,
+            theta: 0.0,
+            metric: None,
+            exact: true,
+            units,
+            passes: 0,
+            twins: if start.negative { None } else { Some(true) },
+            away,
+            at_value: start.value - start.value_error,
+            seen: vec![(start.w.clone(), 0.0, start.value + start.value_error)],
+            best: None,
+            done: false,
+            start,
+        })
+    }
+
     /// The next pass takes a step from `at`, where the gradient is g.
     fn aim(&mut self, g: &[f64]) {
-        let mut step = self.metric.step(g);
+        let (Some(metric), Some(curvature)) = (&self.metric, &self.start.curvature) else {
+            self.done = true;
+            return;
+        };
+        let mut step = metric.step(g);
         if !self.start.free {
-            let mut h = self.start.curvature.all.clone();
+            let mut h = curvature.all.clone();
             h.add_identity(self.start.spec.l2);
             step = constrained(self.start.domain.as_ref(), &h, &self.look.at, g, &step);
         }
         self.done = self.done || step.iter().any(|s| !s.is_finite());
-        self.look.begin(step, self.metric.scale());
+        // After a step that is next to nothing the Hessian is what it was.
+        let nothing = -0.5 * dot(g, &step) <= NOTHING * self.start.value.abs() && self.twins == Some(true);
+        self.look.begin(step, metric.scale(), !nothing);
     }
 
     pub fn wants(&self) -> bool {
@@ -185,7 +226,7 @@ impl Refiner {
             self.twins = Some(groups.values().all(|(net, all)| *net >= -1e-12 * all));
         }
         let (t, l2) = (self.start.rows as f64, self.start.spec.l2);
-        let pass = std::mem::replace(&mut self.look.pass, Pass::new(&[], &[]));
+        let pass = std::mem::replace(&mut self.look.pass, Pass::new(&[], &[], false));
         let points: Vec<Vec<f64>> = SHARES
             .iter()
             .map(|share| {
@@ -226,15 +267,20 @@ impl Refiner {
         if best != 1 && !looked {
             // The gradient and the Hessian there are not known: look.
             let still = vec![0.0; self.look.at.len()];
-            self.look.begin(still, self.metric.scale());
+            self.done = self.metric.is_none();
+            self.look.begin(still, &self.units, true);
             return;
         }
-        let curvature = pass.curved.settled(self.start.rows);
-        let Some(metric) = curvature.metric(l2) else {
-            self.done = true;
-            return;
-        };
-        (self.metric, self.start.curvature) = (metric, curvature);
+        // Where the Hessian was not summed the one before will do: every step is a valid one.
+        self.exact = pass.curved.is_some();
+        if let Some(curved) = pass.curved {
+            let curvature = curved.settled(self.start.rows);
+            let Some(metric) = curvature.metric(l2) else {
+                self.done = true;
+                return;
+            };
+            (self.metric, self.start.curvature) = (Some(metric), Some(curvature));
+        }
         let mut g = pass.ahead.values();
         let mut e = pass.ahead.errors(self.start.rows, 8.0);
         g.iter_mut().for_each(|g| *g /= t);
@@ -247,12 +293,12 @@ impl Refiner {
 
     /// ‖Sv‖ in the units of the first pass.
     fn size(&self, v: &[f64]) -> f64 {
-        size(v, self.units.scale())
+        size(v, &self.units)
     }
 
     /// The set of models that are at most twice as large as the model.
     fn twice(&self) -> (Vec<f64>, f64) {
-        (self.units.scale().to_vec(), 2.0 * self.size(&self.start.w))
+        (self.units.clone(), 2.0 * self.size(&self.start.w))
     }
 
     /// The dual gap at v.
@@ -291,19 +337,19 @@ impl Refiner {
         if self.start.free && l2 == 0.0 {
             let most = |rho: &[f64], e: &[f64]| rho.iter().zip(e).map(|(r, e)| r.abs() + e).collect::<Vec<f64>>();
             let all = most(&rho, &error);
-            if let Some(least) = self.metric.positive() {
+            if let Some((metric, least)) = self.metric.as_ref().filter(|_| self.exact).and_then(|m| Some((m, m.positive()?))) {
                 // What is left of ρ can be moved into the probabilities.
-                let omega = self.metric.size_of(&all) / least;
+                let omega = metric.size_of(&all) / least;
                 let linear = if pass.absorb_most * omega <= 0.5 { pass.absorb * plain / t * omega } else { f64::INFINITY };
                 add(linear, WHOLE_SPACE.into(), Set::everything());
             }
             if dot(&self.start.w, &self.start.w) > 0.0 {
                 let far = 2.0 * self.size(&self.start.w) + self.size(&self.look.at);
                 let twice = Set { everywhere: false, near: None, twice: Some(self.twice()) };
-                add(self.units.size_of(&all) * far, TWICE.into(), twice.clone());
+                add(size_in(&self.units, &all) * far, TWICE.into(), twice.clone());
                 // Within r of the model's score on every row, r + away of v's: what the limit took off costs its share of that.
                 let (free, e) = mean(&pass.free);
-                let left = self.units.size_of(&most(&free, &e)) * far;
+                let left = size_in(&self.units, &most(&free, &e)) * far;
                 for r in NEAR {
                     let against = format!("{TWICE} with a score within {r} of its on every row,");
                     let set = Set { near: Some((self.start.w.clone(), r)), ..twice.clone() };
@@ -316,18 +362,19 @@ impl Refiner {
 
     /// Models whose scores are near those of v, where the gradient is g and the Hessian that of the metric.
     fn near(&mut self, g: &[f64], error: &[f64]) {
-        let Some(negative) = &self.start.curvature.negative else { return };
+        let Some(metric) = &self.metric else { return };
+        let Some(negative) = self.start.curvature.as_ref().and_then(|c| c.negative.as_ref()) else { return };
         if self.twins == Some(true) {
             return;
         }
-        self.theta = self.metric.largest_relative(negative);
+        self.theta = metric.largest_relative(negative);
         let Some(r) = RADII.into_iter().find(|r| signed_curvature(self.theta, *r) >= 0.35) else { return };
-        let decrement = self.metric.decrement(g, error);
+        let decrement = metric.decrement(g, error);
         let moved = self.look.at != self.start.w;
         let above = if moved { self.start.value + self.start.value_error - self.at_value } else { 0.0 };
         // With ε in the metric, c(r)H ≥ c(r)(H + ε) - ε: that costs ½ε times the square of how far a model can be, in units.
-        let (far, epsilon) = (2.0 * self.size(&self.start.w) + self.size(&self.look.at), self.metric.epsilon());
-        let rescaled = self.units.scale().iter().zip(self.metric.scale()).map(|(u, s)| s / u).fold(0.0, f64::max);
+        let (far, epsilon) = (2.0 * self.size(&self.start.w) + self.size(&self.look.at), metric.epsilon());
+        let rescaled = self.units.iter().zip(metric.scale()).map(|(u, s)| s / u).fold(0.0, f64::max);
         let cost = if epsilon == 0.0 { 0.0 } else { 0.5 * epsilon * (far * rescaled).powi(2) };
         let gap = certain(above + 0.5 * decrement * decrement / signed_curvature(self.theta, r) + certain(cost));
         let within = if self.start.free { String::new() } else { format!("{}, in ", self.start.domain.name()) };
@@ -349,6 +396,11 @@ impl Refiner {
 /// √Σ(s_i·v_i)².
 fn size(v: &[f64], units: &[f64]) -> f64 {
     v.iter().zip(units).map(|(v, s)| (v * s) * (v * s)).sum::<f64>().sqrt()
+}
+
+/// ‖S⁻¹v‖.
+fn size_in(units: &[f64], v: &[f64]) -> f64 {
+    v.iter().zip(units).map(|(v, s)| (v / s) * (v / s)).sum::<f64>().sqrt()
 }
 
 /// Two digits after the point, rounded down.

@@ -8,7 +8,7 @@ use crate::model::{Model, OptimumAbout, Promised};
 use rooco::checksum::RowSum;
 use rooco::guarantee::{NoTheorem, Promise};
 use rooco::linalg::Symmetric;
-use rooco::optimum::{Expansion, Known, Merged, Passes, Wanted, merge, standard_errors, take_back};
+use rooco::optimum::{Expansion, Known, Merged, Passes, Wanted, known_with_rows, merge, standard_errors, take_back};
 use rooco::{Error, Result, Rule};
 
 /// A model made of the sums of others.
@@ -122,13 +122,15 @@ fn difference(parts: &[Expansion], gone: &[Expansion]) -> Result<Expansion> {
     if rest.rows == 0 { Err(Error::Empty) } else { Ok(rest) }
 }
 
-/// The model of the rows that are left when these are taken back: each of them must be among those that it learned from.
-pub fn forget(model: &Model, rows: &mut dyn Again, threads: usize) -> Result<Joined> {
+/// The model of the rows that are left when these are taken back: each of them must be among those that it learned from. With the rows that stay (`rest`) that is checked, and how near
+/// the model is to their optimum is known as well as they tell.
+pub fn forget(model: &Model, rows: &mut dyn Again, rest: Option<&mut dyn Again>, threads: usize) -> Result<Joined> {
     let all = sums("the model", model)?;
     let spec = &model.about.loss;
-    let gone = RowPasses::new(spec, rows, threads).expand(&all.at, Wanted { hessian: true, squares: true })?;
-    let merged = take_back(all, &gone, spec)?;
-    let squares = all.squares.as_ref().zip(gone.squares.as_ref()).map(|(all, gone)| {
+    let wanted = Wanted { hessian: true, squares: true };
+    let gone = RowPasses::new(spec, rows, threads).expand(&all.at, wanted)?;
+    let mut merged = take_back(all, &gone, spec)?;
+    let mut squares = all.squares.as_ref().zip(gone.squares.as_ref()).map(|(all, gone)| {
         let mut m = all.clone();
         m.add(-1.0, gone);
         m
@@ -136,8 +138,27 @@ pub fn forget(model: &Model, rows: &mut dyn Again, threads: usize) -> Result<Joi
     let mut about = model.about.clone();
     (about.rows, about.weight) = (merged.expansion.rows, merged.expansion.weight);
     about.negative_rows = merged.expansion.negative_rows;
+    let mut carried = None;
+    if let Some(rest) = rest {
+        let mut passes = RowPasses::new(spec, rest, threads);
+        let mut here = passes.expand(&merged.expansion.at, wanted)?;
+        if (here.rows, here.checksum) != (merged.expansion.rows, merged.expansion.checksum) {
+            return Err(Error::Combination(format!(
+                "these {} rows are not those that are left: the model learned from {} rows, {} were taken back, and {} of the same content should remain",
+                here.rows, all.rows, gone.rows, merged.expansion.rows
+            )));
+        }
+        here.spread = passes.spread(&here)?;
+        merged.known = known_with_rows(&here, spec);
+        squares = here.squares.clone();
+        merged.expansion = here.clone();
+        carried = Some(here);
+    }
     let end = format!("{} rows were taken back from {}", gone.rows, all.rows);
-    joined(Model { about, ..model.clone() }, merged, squares, end)
+    let mut joined = joined(Model { about, ..model.clone() }, merged, squares, end)?;
+    // Sums of the rows themselves, not of quadratics: they can be merged and taken from again.
+    joined.model.sums = carried.or(joined.model.sums);
+    Ok(joined)
 }
 
 fn joined(mut model: Model, merged: Merged, squares: Option<Symmetric>, end: String) -> Result<Joined> {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::audit::Again;
+use rooco::linalg::Symmetric;
 use rooco::loss::LossSpec;
 use rooco::map::{Map, Mapped};
-use rooco::optimum::{Blocks, Expansion, Passes, Summer, Wanted};
+use rooco::optimum::{Block, Blocks, Expansion, NOWHERE, Passes, Summer, Wanted};
 use rooco::rng::{Purpose, Random};
 use rooco::{Result, Row, Rows};
 use rooco_data::kept::KeptRows;
@@ -13,6 +14,10 @@ use rooco_data::kept::KeptRows;
 impl Again for KeptRows {
     fn each(&mut self, row: &mut dyn FnMut(Row<'_>) -> Result<()>) -> Result<()> {
         KeptRows::each(self, row)
+    }
+
+    fn in_memory(&self) -> Option<&Rows> {
+        KeptRows::in_memory(self)
     }
 }
 
@@ -45,6 +50,10 @@ impl Again for Learned<'_> {
         let (share, held_out) = (self.share, self.held_out);
         self.rows.each(&mut |z| if (random.uniform() < share) == held_out { row(z) } else { Ok(()) })
     }
+
+    fn in_memory(&self) -> Option<&Rows> {
+        self.rows.in_memory().filter(|_| self.share == 0.0 && !self.held_out)
+    }
 }
 
 /// Rows that go through a map, if there is one.
@@ -69,65 +78,142 @@ impl Again for OnMap<'_> {
             row(Row { x: mapped.features(), ..z })
         })
     }
+
+    fn in_memory(&self) -> Option<&Rows> {
+        self.rows.in_memory().filter(|_| self.map.is_none())
+    }
 }
+
+/// Curvatures of rows that are kept from one product to the next, in numbers: 64 MB.
+const KEPT: usize = 1 << 23;
 
 /// [`Passes`] over rows.
 pub struct RowPasses<'a> {
     spec: &'a LossSpec,
     rows: &'a mut dyn Again,
     threads: usize,
+    /// A point, and how the rows curve there; no numbers: there were too many.
+    kept: Option<(Vec<f64>, Vec<f64>)>,
+}
+
+/// Works on blocks, each on a thread of its own, and takes the results in the order of the blocks.
+fn side_by_side<T: Send>(
+    blocks: &[Block<'_>],
+    work: &(dyn Fn(Block<'_>) -> Result<T> + Sync),
+    take: &mut dyn FnMut(T),
+) -> Result<()> {
+    let Some((first, others)) = blocks.split_first() else { return Ok(()) };
+    let done: Vec<Result<T>> = if others.is_empty() {
+        vec![work(*first)]
+    } else {
+        std::thread::scope(|scope| {
+            let others: Vec<_> = others.iter().map(|block| scope.spawn(move || work(*block))).collect();
+            let mut all = vec![work(*first)];
+            for other in others {
+                all.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+            all
+        })
+    };
+    done.into_iter().try_for_each(|sum| {
+        take(sum?);
+        Ok(())
+    })
 }
 
 impl<'a> RowPasses<'a> {
     /// With so many threads at work on blocks; the number changes no bit of the sums.
     pub fn new(spec: &'a LossSpec, rows: &'a mut dyn Again, threads: usize) -> Self {
-        RowPasses { spec, rows, threads: threads.max(1) }
+        RowPasses { spec, rows, threads: threads.max(1), kept: None }
     }
 
     /// Hands blocks of rows to `work`, several at a time, and the results to `take`, in the order of the blocks.
     fn blocks<T: Send>(
         &mut self,
         mut blocks: Blocks,
-        work: &(dyn Fn(&Rows) -> Result<T> + Sync),
+        work: &(dyn Fn(Block<'_>) -> Result<T> + Sync),
         take: &mut dyn FnMut(T),
     ) -> Result<()> {
-        let (threads, mut waiting) = (self.threads, Vec::new());
-        let mut run = |waiting: &mut Vec<Rows>| -> Result<()> {
-            let done: Vec<Result<T>> = match waiting.as_slice() {
-                [one] => vec![work(one)],
-                several => std::thread::scope(|scope| {
-                    let others: Vec<_> = several[1..].iter().map(|rows| scope.spawn(move || work(rows))).collect();
-                    let mut all = vec![work(&several[0])];
-                    for other in others {
-                        all.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        let threads = self.threads;
+        if let Some(rows) = self.rows.in_memory() {
+            let (mut waiting, mut from) = (Vec::new(), 0);
+            for j in 0..rows.len() {
+                if blocks.ends(rows.get(j).x.values().len()) {
+                    waiting.push(Block::new(rows, from..j + 1, from));
+                    from = j + 1;
+                    if waiting.len() == threads {
+                        side_by_side(&waiting, work, take)?;
+                        waiting.clear();
                     }
-                    all
-                }),
-            };
+                }
+            }
+            if from < rows.len() {
+                waiting.push(Block::new(rows, from..rows.len(), from));
+            }
+            return side_by_side(&waiting, work, take);
+        }
+        // Rows that are lent one by one are copied, a few blocks of them.
+        let (mut waiting, mut filling, mut passed) = (Vec::<(Rows, usize)>::new(), Rows::default(), 0);
+        let mut run = |waiting: &mut Vec<(Rows, usize)>| -> Result<()> {
+            let blocks: Vec<Block<'_>> = waiting.iter().map(|(rows, first)| Block::new(rows, 0..rows.len(), *first)).collect();
+            side_by_side(&blocks, work, take)?;
             waiting.clear();
-            done.into_iter().try_for_each(|sum| {
-                take(sum?);
-                Ok(())
-            })
+            Ok(())
         };
         self.rows.each(&mut |z| {
-            if let Some(block) = blocks.push(z) {
-                waiting.push(block);
+            filling.push(z);
+            if blocks.ends(z.x.values().len()) {
+                let first = passed;
+                passed += filling.len();
+                waiting.push((std::mem::take(&mut filling), first));
                 if waiting.len() == threads {
                     run(&mut waiting)?;
                 }
             }
             Ok(())
         })?;
-        let rest = blocks.take();
-        if !rest.is_empty() {
-            waiting.push(rest);
+        if !filling.is_empty() {
+            waiting.push((filling, passed));
         }
-        if waiting.is_empty() { Ok(()) } else { run(&mut waiting) }
+        run(&mut waiting)
     }
-}
 
-impl RowPasses<'_> {
+    /// Hands blocks to `work` with the curvatures of their rows at w, which are kept for the next time if they are not too many.
+    fn curved<T: Send>(
+        &mut self,
+        summer: &Summer,
+        work: &(dyn Fn(Block<'_>, &[f64]) -> T + Sync),
+        take: &mut dyn FnMut(T),
+    ) -> Result<()> {
+        let blocks = Blocks::new(summer.at().len(), false);
+        let kept = self.kept.take().filter(|(at, _)| at == summer.at());
+        match &kept {
+            Some((_, all)) if !all.is_empty() => {
+                self.blocks(blocks, &|rows| Ok(work(rows, summer.of_block(all, rows))), take)?;
+                self.kept = kept;
+            }
+            _ => {
+                let (mut all, mut room) = (Vec::new(), kept.is_none());
+                let both = |rows: Block<'_>| {
+                    let curvatures = summer.curvatures(rows);
+                    let done = work(rows, &curvatures);
+                    Ok((curvatures, done))
+                };
+                self.blocks(blocks, &both, &mut |(curvatures, done)| {
+                    room = room && all.len() + curvatures.len() <= KEPT;
+                    if room {
+                        all.extend_from_slice(&curvatures);
+                    } else {
+                        all = Vec::new();
+                    }
+                    take(done);
+                })?;
+                self.kept = Some((summer.at().to_vec(), all));
+            }
+        }
+        Ok(())
+    }
+
     /// One pass: how far the rows reach in the metric of the sums' own mean Hessian, L2 included. Nothing for several scores a row, or if there is no such metric.
     pub fn spread(&mut self, sums: &Expansion) -> Result<Option<f64>> {
         let Some(inverse) = sums.mean_hessian(self.spec.l2).and_then(|h| h.inverse()) else { return Ok(None) };
@@ -160,12 +246,29 @@ impl Passes for RowPasses<'_> {
             return Ok(None);
         }
         let mut out = vec![0.0; w.len()];
-        let work = |rows: &Rows| {
+        let work = |rows: Block<'_>, curvatures: &[f64]| {
             let mut part = vec![0.0; v.len()];
-            summer.times(rows, v, &mut part);
-            Ok(part)
+            summer.times(rows, curvatures, v, &mut part);
+            part
         };
-        self.blocks(Blocks::new(w.len(), false), &work, &mut |part: Vec<f64>| rooco::kernel::axpy(1.0, &part, &mut out))?;
+        self.curved(&summer, &work, &mut |part: Vec<f64>| rooco::kernel::axpy(1.0, &part, &mut out))?;
+        Ok(Some(out))
+    }
+
+    fn between(&mut self, w: &[f64], chosen: &[usize]) -> Result<Option<Symmetric>> {
+        let summer = Summer::new(self.spec, w.to_vec(), Wanted::default())?;
+        if !summer.can_multiply() {
+            return Ok(None);
+        }
+        let mut place = vec![NOWHERE; w.len()];
+        chosen.iter().enumerate().for_each(|(n, &i)| place[i] = n as u32);
+        let mut out = Symmetric::zeros(chosen.len());
+        let work = |rows: Block<'_>, curvatures: &[f64]| {
+            let mut part = Symmetric::zeros(chosen.len());
+            summer.between(rows, curvatures, &place, &mut part);
+            part
+        };
+        self.curved(&summer, &work, &mut |part: Symmetric| out.add(1.0, &part))?;
         Ok(Some(out))
     }
 }

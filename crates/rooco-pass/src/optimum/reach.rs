@@ -1,13 +1,13 @@
 //! From the model of one pass to the best one: solve, choose, certify, and say how sure each weight is.
 
 use super::{Learned, OnMap, RowPasses};
-use crate::audit::{Again, Certified, certify};
+use crate::audit::{Again, Aimed, Certified, Known, certify_knowing};
 use crate::fit::{FitOptions, Fitted, Session, score_loss};
 use crate::intervals::{Collecting, Residuals};
 use crate::metrics::{Figures, Metrics};
 use crate::model::{Model, OptimumAbout};
 use rooco::checksum;
-use rooco::optimum::{End, Expansion, NewtonOptions, Passes, Solved, solve, standard_errors};
+use rooco::optimum::{End, Expansion, NewtonOptions, Passes, Solved, newton_step, solve, standard_errors};
 use rooco::{Error, Result, Row, Rule};
 use rooco_data::stream::Schema;
 
@@ -17,6 +17,9 @@ const ROWS_A_WEIGHT: u64 = 4;
 const HELD_OUT: u64 = 10;
 /// Up to so many weights the model file carries its sums, so that it can be merged and rows can be taken back.
 const CARRIED: usize = 512;
+
+/// Passes that the step of a certificate may take where there is no matrix.
+const STEP_PASSES: u64 = 300;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -95,10 +98,16 @@ pub fn to_optimum(
     about.converged = matches!(end, End::Converged | End::Exhausted);
     about.held_out = held_out;
 
+    let mut known = Known::default();
+    if expansion.hessian.is_none() && free {
+        let (step, units) = newton_step(&mut passes, &expansion, spec.l2, STEP_PASSES)?;
+        known.aimed = Some(Aimed { at: expansion.at.clone(), step, units });
+    }
     let keep_one_pass = held_out.is_some_and(|(one, best)| one < best);
     about.is_one_pass = keep_one_pass;
     let mut model = one_pass.clone();
     if !keep_one_pass {
+        known.hessian = expansion.hessian.clone().filter(|_| expansion.negative_rows == 0);
         settle(&mut model, &mut about, expansion, free, d, how);
         if share > 0.0 {
             let (figures, residuals) = test(&model, &mut Learned::held_out(rows, seed, share))?;
@@ -106,7 +115,7 @@ pub fn to_optimum(
         }
     }
     let point = model.point().unwrap_or_else(|_| model.rule.weights.clone());
-    let certified = certify(spec, &model.about.domain, point, map, &mut Learned::new(rows, seed, share))?;
+    let certified = certify_knowing(spec, &model.about.domain, point, map, &mut Learned::new(rows, seed, share), known)?;
     about.gap = Some(certified.gap).filter(|g| g.is_finite());
     about.against = certified.against.clone();
     model.about.optimum = Some(about);

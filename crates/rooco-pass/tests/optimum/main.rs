@@ -3,6 +3,7 @@
 
 mod apart;
 mod coverage;
+mod many;
 mod solves;
 mod sums;
 mod support;

@@ -126,8 +126,8 @@ fn known(parts: &[Expansion], sum: &Expansion, spec: &LossSpec) -> Known {
         return Known::Exact;
     }
     let nothing = |why: &str| Known::Nothing(why.into());
-    if !(spec.base == Base::Logistic && matches!(spec.correction, None | Some(Correction::LabelNoise { .. }))) {
-        return nothing("only for the squared and the logistic loss do sums at one point say something certain about another");
+    if !self_concordant(spec) {
+        return nothing(ONLY);
     }
     if parts.iter().any(|p| p.negative_rows > 0) {
         return nothing(
@@ -166,11 +166,45 @@ fn known(parts: &[Expansion], sum: &Expansion, spec: &LossSpec) -> Known {
         };
         rho = rho.max(spread * most.max(0.0).sqrt() * (1.0 + 1e-9));
     }
+    within(delta, rho, farthest).unwrap_or_else(|| {
+        nothing("the parts, or what was taken back, move the minimum too far for their sums to say where it is")
+    })
+}
+
+/// The last line of the proof above: H is at most e^`farthest` times A.
+fn within(delta: f64, rho: f64, farthest: f64) -> Option<Known> {
     if delta.is_nan() || rho.is_nan() || rho * delta >= 0.9 {
-        return nothing("the parts, or what was taken back, move the minimum too far for their sums to say where it is");
+        return None;
     }
     let t = if rho * delta > 1e-8 { -(-rho * delta).ln_1p() / rho } else { delta * (1.0 + rho * delta) };
     let gap = if rho * delta > 1e-4 { delta * t - (t - delta) / rho } else { 0.5 * delta * delta * (1.0 + rho * delta) };
-    // H is at most e^r times A.
-    Known::Within { gap: gap.max(0.0) * (1.0 + 1e-9), distance: t * (0.5 * farthest).exp() }
+    Some(Known::Within { gap: gap.max(0.0) * (1.0 + 1e-9), distance: t * (0.5 * farthest).exp() * (1.0 + 1e-9) })
+}
+
+/// What the rows themselves say of a point: `here` are their sums at it, with the Hessian and how far they reach. Nothing is taken for the worst row, as it must be without them.
+pub fn known_with_rows(here: &Expansion, spec: &LossSpec) -> Known {
+    if spec.without_l2().is_ok_and(|l| l.is_quadratic()) {
+        return Known::Exact;
+    }
+    if !self_concordant(spec) {
+        return Known::Nothing(ONLY.into());
+    }
+    if here.negative_rows > 0 {
+        return Known::Nothing("rows of negative weight curve down: the audit of the model with these rows says more".into());
+    }
+    let flat = || Known::Nothing("what is left does not curve in every direction".into());
+    let (Some(spread), Some(inverse)) = (here.spread, here.mean_hessian(spec.l2).and_then(|a| a.inverse())) else {
+        return flat();
+    };
+    let g = here.mean_gradient(spec.l2);
+    // Rounding of the gradient counts as a gradient.
+    let rounding = 64.0 * f64::EPSILON * here.mean_size(spec.l2).sqrt();
+    let delta = inverse.form(crate::row::Features::Dense(&g)).max(0.0).sqrt() + rounding;
+    within(delta, spread * (1.0 + 1e-9), 0.0).unwrap_or_else(flat)
+}
+
+const ONLY: &str = "only for the squared and the logistic loss do sums at one point say something certain about another";
+
+fn self_concordant(spec: &LossSpec) -> bool {
+    spec.base == Base::Logistic && matches!(spec.correction, None | Some(Correction::LabelNoise { .. }))
 }

@@ -15,7 +15,13 @@ use crate::sum::{Sum, SumVector};
 
 /// Rows of a block, at least and at most. Where the Hessian is large, a block has more rows, so that adding it costs little beside making it.
 const LEAST: usize = 256;
-const MOST: usize = 1 << 15;
+const MOST: usize = LONGEST_BLOCK;
+
+/// A block has at most so many rows: what rounding does to its sums grows with their number.
+pub const LONGEST_BLOCK: usize = 1 << 15;
+
+/// The place of a weight that was not chosen.
+pub const NOWHERE: u32 = u32::MAX;
 
 /// What a pass should add up besides value and gradient.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,33 +32,54 @@ pub struct Wanted {
     pub squares: bool,
 }
 
-/// Cuts a stream of rows into blocks. Where they end depends on the rows alone.
+/// Says where blocks of rows end: that depends on the rows alone, not on who works on them.
 pub struct Blocks {
-    rows: Rows,
-    work: f64,
-    enough: f64,
+    rows: usize,
+    work: usize,
+    enough: usize,
+    matrix: bool,
 }
 
 impl Blocks {
-    /// For d weights in all; `matrix` if d×d sums are made of a block.
+    /// For d weights in all; `matrix` if d×d sums are made of a block. A block has work enough to make up for adding its sums to those before.
     pub fn new(d: usize, matrix: bool) -> Self {
-        Blocks { rows: Rows::default(), work: 0.0, enough: if matrix { 8.0 * (d * d) as f64 } else { 0.0 } }
+        Blocks { rows: 0, work: 0, enough: if matrix { 32 * d * d } else { 8 * d }, matrix }
     }
 
-    /// Takes a row; a block, if it is full now.
+    /// The next row has so many numbers: true, if a block ends with it.
     #[inline]
-    pub fn push(&mut self, z: Row<'_>) -> Option<Rows> {
-        let n = z.x.values().len() as f64;
-        self.work += n * n;
-        self.rows.push(z);
-        let full = (self.rows.len() >= LEAST && self.work >= self.enough) || self.rows.len() >= MOST;
-        full.then(|| self.take())
+    pub fn ends(&mut self, numbers: usize) -> bool {
+        self.rows += 1;
+        self.work += if self.matrix { numbers * numbers } else { numbers };
+        let full = (self.rows >= LEAST && self.work >= self.enough) || self.rows >= MOST;
+        if full {
+            (self.rows, self.work) = (0, 0);
+        }
+        full
+    }
+}
+
+/// Rows that follow each other.
+#[derive(Clone, Copy)]
+pub struct Block<'a> {
+    rows: &'a Rows,
+    from: usize,
+    to: usize,
+    first: usize,
+}
+
+impl<'a> Block<'a> {
+    /// Rows `range` of these; the first of them is row `first` of all, 0-based.
+    pub fn new(rows: &'a Rows, range: std::ops::Range<usize>, first: usize) -> Self {
+        Block { rows, from: range.start, to: range.end, first }
     }
 
-    /// What is left.
-    pub fn take(&mut self) -> Rows {
-        self.work = 0.0;
-        std::mem::take(&mut self.rows)
+    fn len(&self) -> usize {
+        self.to - self.from
+    }
+
+    fn each(self) -> impl Iterator<Item = Row<'a>> {
+        (self.from..self.to).map(move |j| self.rows.get(j))
     }
 }
 
@@ -199,7 +226,7 @@ impl Summer {
     }
 
     /// The sums of one block. Blocks do not know of each other: any thread may do this.
-    pub fn block(&self, rows: &Rows) -> Result<BlockSum> {
+    pub fn block(&self, rows: Block<'_>) -> Result<BlockSum> {
         let d = self.at.len();
         let outers = |wanted: bool| wanted.then(|| Outers::new(d));
         let mut b = BlockSum {
@@ -216,8 +243,7 @@ impl Summer {
         };
         let k = self.outputs;
         let (mut g, mut scores, mut m) = (Gradient::new(k), vec![0.0; k], vec![0.0; k * k]);
-        for j in 0..rows.len() {
-            let z = rows.get(j);
+        for z in rows.each() {
             if self.loss.features(z.x) * k > d {
                 return Err(Error::Dimension { what: "a row".into(), expected: d / k, found: self.loss.features(z.x) });
             }
@@ -301,22 +327,33 @@ impl Summer {
         value
     }
 
-    /// out += Σ∇²f(w; z)·v over a block. False: this loss does not offer it.
-    pub fn times(&self, rows: &Rows, v: &[f64], out: &mut [f64]) -> bool {
-        let Some(loss) = &self.of_scores else { return false };
-        let k = self.outputs;
-        let (mut scores, mut along, mut m, mut t) = (vec![0.0; k], vec![0.0; k], vec![0.0; k * k], vec![0.0; k]);
-        for j in 0..rows.len() {
-            let z = rows.get(j);
-            scores.fill(0.0);
-            along.fill(0.0);
-            add_scores(1.0, &self.at, z.x, &mut scores);
-            add_scores(1.0, v, z.x, &mut along);
-            loss.score_curvature(&scores, z, &mut m);
-            if k == 1 {
-                z.x.add_to(m[0] * along[0], out);
-                continue;
+    /// How each row of a block curves along its scores: k² numbers a row, for [`times`](Self::times).
+    pub fn curvatures(&self, rows: Block<'_>) -> Vec<f64> {
+        let (k, mut scores) = (self.outputs, vec![0.0; self.outputs]);
+        let mut all = vec![0.0; rows.len() * k * k];
+        if let Some(loss) = &self.of_scores {
+            for (z, m) in rows.each().zip(all.chunks_exact_mut(k * k)) {
+                scores.fill(0.0);
+                add_scores(1.0, &self.at, z.x, &mut scores);
+                loss.score_curvature(&scores, z, m);
             }
+        }
+        all
+    }
+
+    /// out += Σ∇²f(w; z)·v over a block; `curvatures` are those of its rows.
+    pub fn times(&self, rows: Block<'_>, curvatures: &[f64], v: &[f64], out: &mut [f64]) {
+        let k = self.outputs;
+        if k == 1 {
+            for (z, h) in rows.each().zip(curvatures) {
+                z.x.add_to(h * z.x.dot(v), out);
+            }
+            return;
+        }
+        let (mut along, mut t) = (vec![0.0; k], vec![0.0; k]);
+        for (z, m) in rows.each().zip(curvatures.chunks_exact(k * k)) {
+            along.fill(0.0);
+            add_scores(1.0, v, z.x, &mut along);
             for (o, t) in t.iter_mut().enumerate() {
                 *t = (0..k).map(|p| m[o * k + p] * along[p]).sum();
             }
@@ -324,16 +361,37 @@ impl Summer {
                 axpy(x, &t, &mut out[i * k..(i + 1) * k]);
             }
         }
-        true
+    }
+
+    /// The part of `kept`, the curvatures of all rows, that belongs to a block.
+    pub fn of_block<'k>(&self, kept: &'k [f64], rows: Block<'_>) -> &'k [f64] {
+        let size = self.outputs * self.outputs;
+        &kept[rows.first * size..(rows.first + rows.len()) * size]
+    }
+
+    /// out += the part of Σ∇²f(w; z) between chosen weights: `place` says which place a weight has among them, ascending, or `NOWHERE`.
+    pub fn between(&self, rows: Block<'_>, curvatures: &[f64], place: &[u32], out: &mut Symmetric) {
+        let k = self.outputs;
+        let mut chosen: Vec<(usize, usize, f64)> = Vec::new();
+        for (z, m) in rows.each().zip(curvatures.chunks_exact(k * k)) {
+            chosen.clear();
+            for (i, x) in z.x.iter().filter(|(_, x)| *x != 0.0) {
+                let at = |o: usize| place[i * k + o];
+                chosen.extend((0..k).filter(|o| at(*o) != NOWHERE).map(|o| (at(o) as usize, o, x)));
+            }
+            for (n, &(i, o, x)) in chosen.iter().enumerate() {
+                chosen[n..].iter().for_each(|&(j, p, y)| out.add_at(i, j, m[o * k + p] * x * y));
+            }
+        }
     }
 
     /// The largest √(xᵀA x) of a block, for the inverse A of a Hessian; `None` for several scores a row.
-    pub fn spread(&self, rows: &Rows, inverse: &Symmetric) -> Option<f64> {
+    pub fn spread(&self, rows: Block<'_>, inverse: &Symmetric) -> Option<f64> {
         let one = self.outputs == 1 && self.of_scores.is_some();
-        one.then(|| (0..rows.len()).map(|j| inverse.form(rows.get(j).x)).fold(0.0f64, f64::max).max(0.0).sqrt())
+        one.then(|| rows.each().map(|z| inverse.form(z.x)).fold(0.0f64, f64::max).max(0.0).sqrt())
     }
 
-    /// Whether [`times`](Self::times) is offered.
+    /// Whether [`times`](Self::times) and [`between`](Self::between) are offered.
     pub fn can_multiply(&self) -> bool {
         self.of_scores.is_some()
     }

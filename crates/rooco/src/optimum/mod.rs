@@ -18,8 +18,8 @@ mod newton;
 mod sandwich;
 mod step;
 
-pub use apart::{Known, Merged, merge, take_back};
-pub use block::{Blocks, Summer, Wanted};
+pub use apart::{Known, Merged, known_with_rows, merge, take_back};
+pub use block::{Block, Blocks, LONGEST_BLOCK, NOWHERE, Summer, Wanted};
 pub use expansion::Expansion;
-pub use newton::{End, NewtonOptions, Passes, Solved, solve};
+pub use newton::{End, NewtonOptions, Passes, Solved, newton_step, solve};
 pub use sandwich::standard_errors;

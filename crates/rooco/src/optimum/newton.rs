@@ -1,10 +1,11 @@
 //! Newton's method with a trust region, on sums over rows that are read again: the sum may be indefinite on the way to its minimum.
 
-use super::step::{self, Step};
+use super::step::{self, Conditioner, Step, Stop};
 use super::{Expansion, Wanted};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::kernel::{axpy, dot};
+use crate::linalg::Symmetric;
 
 /// Whoever can read the rows again.
 pub trait Passes {
@@ -14,11 +15,24 @@ pub trait Passes {
     /// One pass: Σ∇²f(w; z)·v. `None`: the loss does not offer it.
     fn times(&mut self, w: &[f64], v: &[f64]) -> Result<Option<Vec<f64>>>;
 
+    /// One pass: the part of Σ∇²f(w; z) between these weights, ascending. `None`: nobody offers it, and conjugate gradients take more passes.
+    fn between(&mut self, _w: &[f64], _chosen: &[usize]) -> Result<Option<Symmetric>> {
+        Ok(None)
+    }
+
     /// The loss curves the same everywhere: what is not convex at the start is not convex, and one look is enough to know.
     fn is_quadratic(&self) -> bool {
         false
     }
 }
+
+/// Beyond so many weights the Hessian is not summed anew at every point: products with vectors, a pass each, cost less, and the matrix of an
+/// earlier point makes them few.
+const EVERY_POINT: usize = 256;
+/// So many products for a step: the matrix has become too old.
+const OLD: u64 = 25;
+/// The heaviest weights, between which the Hessian is a matrix where that of all weights is too large.
+const HEAVIEST: usize = 512;
 
 /// How to go on and when to stop.
 #[derive(Clone, Debug)]
@@ -86,11 +100,13 @@ pub fn solve(passes: &mut dyn Passes, domain: &dyn Domain, l2: f64, start: Vec<f
             options.matrix
         )));
     }
-    let wanted = Wanted { hessian: matrix, squares: false };
+    let mut wanted = Wanted { hessian: matrix, squares: false };
+    let always = matrix && (!free || d <= EVERY_POINT || passes.is_quadratic());
     let mut w = start;
     domain.project(&mut w);
     let mut used = 1;
     let mut here = passes.expand(&w, wanted)?;
+    let mut conditioner = None;
     let (mut radius, mut lift, mut end) = (f64::INFINITY, 0.0, End::OutOfPasses);
     let mut missing = f64::INFINITY;
     let (mut first, mut first_slope) = (None, None);
@@ -106,8 +122,11 @@ pub fn solve(passes: &mut dyn Passes, domain: &dyn Domain, l2: f64, start: Vec<f
         let size = *first.get_or_insert(here.mean_size(l2));
         let enough = options.tolerance * here.mean_size(l2).min(size).max(f64::MIN_POSITIVE);
         let tiny = 1e-15 * here.mean_size(l2);
-        let step = if matrix {
-            let Some(h) = here.mean_hessian(l2) else { break };
+        let step = if let Some(h) = here.mean_hessian(l2) {
+            if !always {
+                conditioner = Some(Conditioner::new(&units, (0..d).collect(), &h));
+                wanted.hessian = false;
+            }
             let step = match free {
                 true => step::free(&h, &g, &units, radius),
                 false => step::within(domain, &h, &w, &g, lift),
@@ -122,20 +141,18 @@ pub fn solve(passes: &mut dyn Passes, domain: &dyn Domain, l2: f64, start: Vec<f
             let slope = dot(&g, &g).sqrt();
             let share = (slope / *first_slope.get_or_insert(slope)).sqrt().clamp(1e-3, 0.1);
             let left = (options.most_passes - used) as usize;
-            let t = here.rows.max(1) as f64;
-            let (at, counted) = (w.clone(), &mut used);
-            let mut times = |v: &[f64]| -> Result<Vec<f64>> {
-                *counted += 1;
-                let Some(mut hv) = passes.times(&at, v)? else {
-                    return Err(Error::Unsupported(
-                        "this loss has no products with vectors: the optimum takes a matrix, for fewer weights".into(),
-                    ));
-                };
-                hv.iter_mut().for_each(|h| *h /= t);
-                axpy(l2, v, &mut hv);
-                Ok(hv)
+            if !matrix {
+                conditioner = heaviest(passes, &here, l2, &units)?;
+                used += 1;
+            }
+            let before = used;
+            let conditioner = conditioner.get_or_insert_with(|| Conditioner::plain(&units));
+            let step = {
+                let mut times = products(passes, &here, l2, &mut used);
+                step::truncated(&mut times, &g, conditioner, &units, radius, Stop { share, rest: 0.0, most: left.min(500) })?
             };
-            step::truncated(&mut times, &g, &units, radius, share, left.min(500))?
+            wanted.hessian = matrix && used - before > OLD;
+            step
         };
         let Step { s, gain, length, whole } = step;
         if matrix && free && !whole && radius.is_infinite() && passes.is_quadratic() {
@@ -186,9 +203,9 @@ pub fn solve(passes: &mut dyn Passes, domain: &dyn Domain, l2: f64, start: Vec<f
             lift = (10.0 * lift).max(0.1 * gain / length.powi(2).max(f64::MIN_POSITIVE));
         }
     }
-    if options.squares && matrix {
+    if matrix && (options.squares || (here.hessian.is_none() && end != End::Converged)) {
         used += 1;
-        here = passes.expand(&w, Wanted { hessian: true, squares: true })?;
+        here = passes.expand(&w, Wanted { hessian: true, squares: options.squares })?;
     }
     if let Some((curvature, direction)) =
         here.mean_hessian(l2).filter(|_| free && end != End::Converged).and_then(|h| h.flattest())
@@ -197,6 +214,61 @@ pub fn solve(passes: &mut dyn Passes, domain: &dyn Domain, l2: f64, start: Vec<f
         end = End::NotConvex { direction, curvature };
     }
     Ok(Solved { expansion: here, end, passes: used, missing })
+}
+
+/// The conditioner of the heaviest weights at the point of these sums.
+fn heaviest(passes: &mut dyn Passes, here: &Expansion, l2: f64, units: &[f64]) -> Result<Option<Conditioner>> {
+    let mut chosen: Vec<usize> = (0..units.len()).collect();
+    chosen.sort_by(|&i, &j| units[j].total_cmp(&units[i]).then(i.cmp(&j)));
+    chosen.truncate(HEAVIEST);
+    chosen.sort_unstable();
+    Ok(passes.between(&here.at, &chosen)?.map(|mut h| {
+        h.scale(1.0 / here.rows.max(1) as f64);
+        h.add_identity(l2);
+        Conditioner::new(units, chosen, &h)
+    }))
+}
+
+/// ∇²F·v at the point of these sums, a pass each.
+fn products<'a>(
+    passes: &'a mut dyn Passes,
+    here: &'a Expansion,
+    l2: f64,
+    used: &'a mut u64,
+) -> impl FnMut(&[f64]) -> Result<Vec<f64>> + 'a {
+    move |v| {
+        *used += 1;
+        let Some(mut hv) = passes.times(&here.at, v)? else {
+            return Err(Error::Unsupported(
+                "this loss has no products with vectors: the optimum takes a matrix, for fewer weights".into(),
+            ));
+        };
+        hv.iter_mut().for_each(|h| *h /= here.rows.max(1) as f64);
+        axpy(l2, v, &mut hv);
+        Ok(hv)
+    }
+}
+
+/// The Newton step from the point of these sums, by conjugate gradients: to a millionth of the gradient, until what the dual gap loses by the rest, ‖rest‖²/(2·l2), is a fifth of
+/// what the step gains, or until the passes are used up. With it the certificate of a
+/// model with many weights is as sharp as that of one with few. The step, and the units of the weights: the roots of the diagonal of the mean Hessian.
+pub fn newton_step(passes: &mut dyn Passes, here: &Expansion, l2: f64, most: u64) -> Result<(Vec<f64>, Vec<f64>)> {
+    let g = here.mean_gradient(l2);
+    let diagonal: Vec<f64> = here.diagonal.iter().map(|h| h / here.rows.max(1) as f64 + l2).collect();
+    let units = step::units(&diagonal);
+    let conditioner = heaviest(passes, here, l2, &units)?.unwrap_or_else(|| Conditioner::plain(&units));
+    let mut used = 0;
+    let mut times = products(passes, here, l2, &mut used);
+    let step = step::truncated(
+        &mut times,
+        &g,
+        &conditioner,
+        &units,
+        f64::INFINITY,
+        Stop { share: 1e-6, rest: 0.4 * l2, most: most as usize },
+    )?;
+    drop(times);
+    Ok((step.s, units))
 }
 
 /// ‖D⁻¹g‖.

@@ -133,28 +133,81 @@ pub(super) fn within(domain: &dyn Domain, h: &Symmetric, at: &[f64], g: &[f64], 
     gain.is_finite().then(|| Step { length: dot(&s, &s).sqrt(), gain, s, whole: mu == 0.0 && lo > 0.0 })
 }
 
-/// The same as [`free`] without a matrix (Steihaug): conjugate gradients on H·v, one pass each, until the residual is a share of the gradient,
+/// What conjugate gradients divide by: the Hessian between the heaviest weights as a matrix, and its diagonal for the others.
+pub(super) struct Conditioner {
+    units: Vec<f64>,
+    /// The weights of the matrix, ascending.
+    chosen: Vec<usize>,
+    /// The inverse of the matrix, in units.
+    inverse: Symmetric,
+}
+
+impl Conditioner {
+    /// The diagonal alone.
+    pub fn plain(units: &[f64]) -> Self {
+        Conditioner { units: units.to_vec(), chosen: Vec::new(), inverse: Symmetric::zeros(0) }
+    }
+
+    /// `between` is the mean Hessian between the chosen weights, L2 included. Where it is not positive definite it is lifted; any conditioner is right, a good one is fast.
+    pub fn new(units: &[f64], chosen: Vec<usize>, between: &Symmetric) -> Self {
+        let mut scaled = Symmetric::zeros(chosen.len());
+        for (n, &i) in chosen.iter().enumerate() {
+            for (m, &j) in chosen[..=n].iter().enumerate() {
+                scaled.add_at(n, m, between.at(n, m) / (units[i] * units[j]));
+            }
+        }
+        for lift in [1e-12, 1e-6, 1e-3, 0.03, 0.3] {
+            let mut lifted = scaled.clone();
+            lifted.add_identity(lift);
+            if let Some(inverse) = lifted.inverse().filter(|m| m.entries().iter().all(|v| v.is_finite())) {
+                return Conditioner { units: units.to_vec(), chosen, inverse };
+            }
+        }
+        Self::plain(units)
+    }
+
+    fn apply(&self, r: &[f64]) -> Vec<f64> {
+        let mut z: Vec<f64> = r.iter().zip(&self.units).map(|(r, u)| r / (u * u)).collect();
+        let from: Vec<f64> = self.chosen.iter().map(|&i| r[i] / self.units[i]).collect();
+        let mut to = vec![0.0; from.len()];
+        self.inverse.times(&from, &mut to);
+        self.chosen.iter().zip(to).for_each(|(&i, t)| z[i] = t / self.units[i]);
+        z
+    }
+}
+
+/// When conjugate gradients have done enough.
+pub(super) struct Stop {
+    /// What is left of the linear system is this share of the gradient, in the norm of the conditioner.
+    pub share: f64,
+    /// Its square in the plain norm is below this times what the step gains; 0 for never.
+    pub rest: f64,
+    /// Products at most.
+    pub most: usize,
+}
+
+/// The same as [`free`] without a matrix (Steihaug): conjugate gradients on H·v, one pass each, until there is enough of them,
 /// the edge, or a direction without curvature is reached.
 pub(super) fn truncated(
     times: &mut dyn FnMut(&[f64]) -> Result<Vec<f64>>,
     g: &[f64],
+    conditioner: &Conditioner,
     units: &[f64],
     radius: f64,
-    share: f64,
-    most: usize,
+    stop: Stop,
 ) -> Result<Step> {
     let d = g.len();
     let (mut s, mut hs) = (vec![0.0; d], vec![0.0; d]);
     let mut r: Vec<f64> = g.iter().map(|g| -g).collect();
-    let conditioned = |r: &[f64]| r.iter().zip(units).map(|(r, u)| r / (u * u)).collect::<Vec<f64>>();
     let norm = |v: &[f64]| v.iter().zip(units).map(|(v, u)| (v * u) * (v * u)).sum::<f64>().sqrt();
-    let mut z = conditioned(&r);
+    let mut z = conditioner.apply(&r);
     let mut p = z.clone();
     let mut rz = dot(&r, &z);
     let start = rz.max(0.0).sqrt();
     let mut whole = true;
-    for _ in 0..most {
-        if rz.max(0.0).sqrt() <= share * start {
+    let mut gained = 0.0;
+    for _ in 0..stop.most {
+        if rz.max(0.0).sqrt() <= stop.share * start || dot(&r, &r) < stop.rest * gained {
             break;
         }
         let hp = times(&p)?;
@@ -177,9 +230,10 @@ pub(super) fn truncated(
             break;
         }
         s = next;
+        gained += 0.5 * alpha * rz;
         axpy(alpha, &hp, &mut hs);
         axpy(-alpha, &hp, &mut r);
-        z = conditioned(&r);
+        z = conditioner.apply(&r);
         let after = dot(&r, &z);
         let beta = after / rz;
         p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + beta * *p);
