@@ -2,7 +2,7 @@
 """rooco.dask at full size, on worker processes of this machine: what docs/scale.md says.
 
     python3 bench/scale.py shuffle [--gigabytes 10] [--folder F]     every row once, the order test, the same bytes with 2 and 3 workers of 512 MB
-    python3 bench/scale.py fit DATA                                  4 parts on 2 workers against one pass on one machine, signed and not; and the optimum
+    python3 bench/scale.py fit DATA                                  4 parts on 4 workers against one pass on one machine, signed and not; and the optimum
     python3 bench/scale.py cost [--folder F]                         four sizes: seconds and bytes of shuffle, fit and one pass of sums; the plan for 10^11 rows
     python3 bench/scale.py loses                                     many small parts: averaging loses, the optimum does not
     python3 bench/scale.py shards                                    a shard whose own sum is not convex: T12's horizon and its own
@@ -26,6 +26,8 @@ import pyarrow.parquet as pq
 
 import rooco
 import rooco.dask as rd
+from rooco.dask._learn import _average, _sums_part
+from rooco.dask._parts import _Known, _of_table
 from rooco import OnePassClassifier, OnePassRegressor
 
 COLUMNS = 20
@@ -103,12 +105,14 @@ def loss(model, x, y):
 
 
 def fit(a):
-    print("| set | rows | one pass | mean of 4 parts | optimum of the parts | s one | s parts: all, of that schema pass and transport |")
-    print("|---|---|---|---|---|---|---|")
-    with rd.local(workers=2, memory="3GB") as client:
+    print("| set | rows | one pass | mean of 4 parts | optimum of the parts | s: one pass | s: schema pass of the parts | s: learning of the parts | "
+          "CPU s of the workers: schema pass | learning | s of a task that does nothing |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    with rd.local(workers=4, memory="2GB") as client:
+        used = lambda: sum(c for c, _ in client.run(cpu).values())  # noqa: E731
         for name, kind, x, y in sets(a.data):
             for signed in (False, True):
-                found = {"one": [], "mean": [], "best": []}
+                found, spent = {"one": [], "mean": [], "best": []}, []
                 for order in range(a.orders):
                     r = np.random.default_rng(order)
                     at = r.permutation(len(y))
@@ -131,16 +135,27 @@ def fit(a):
                         how = dict(target="y", weight="w", numeric=[f"x{i}" for i in range(x.shape[1])])
                         t0 = time.time()
                         one = kind(features="linear").fit_file(f"{folder}/*.parquet", **how)
-                        t1 = time.time()
-                        mean = rd.fit(kind(), f"{folder}/*.parquet", client=client, **how)
+                        t1, c1 = time.time(), used()
+                        estimator = kind(features="linear")
+                        read = estimator._read_options(target="y", weight="w", drop=[], categorical=[], numeric=how["numeric"], schema=None, target_kind=estimator._target_kind())
                         t2 = time.time()
-                        best = rd.fit(kind(to_optimum=True), f"{folder}/*.parquet", client=client, **how)
+                        known = _Known(_of_table(client, f"{folder}/*.parquet", read))
+                        t3, c2 = time.time(), used()
+                        t4 = time.time()
+                        _average(known, estimator._options(0, None), False, None)
+                        t5, c3 = time.time(), used()
+                        client.submit(int, order, pure=False).result()
+                        t6 = time.time()
+                        client.submit(int, order + 1, pure=False).result()
+                        spent.append([t1 - t0, t3 - t2, t5 - t4, c2 - c1, c3 - c2, time.time() - t6])
+                        mean = rd.fit(estimator, f"{folder}/*.parquet", client=client, **how)
+                        best = rd.fit(kind(features="linear", to_optimum=True), f"{folder}/*.parquet", client=client, **how)
                         cols = [f"x{i}" for i in range(x.shape[1])]
                         frame = pa.table({c: x[test, i] for i, c in enumerate(cols)})
                         for key, m in (("one", one), ("mean", mean), ("best", best)):
                             found[key].append(loss(m, frame, y[test]))
                 line = [f"{np.mean(v):.5f} ± {np.std(v) / max(1, len(v) - 1) ** 0.5:.5f}" for v in found.values()]
-                print(f"| {name}{' signed' if signed else ''} | {len(ys)} | {' | '.join(line)} | {t1 - t0:.2f} | {t2 - t1:.2f} |", flush=True)
+                print(f"| {name}{' signed' if signed else ''} | {len(ys)} | {' | '.join(line)} | {' | '.join(f'{v:.3f}' for v in np.mean(spent, axis=0))} |", flush=True)
 
 
 def shards(_):
@@ -190,8 +205,8 @@ def loses(_):
         how, files = dict(target="y", numeric=cols), f"{folder}/*.parquet"
         found = {
             "one pass": OnePassClassifier(features="linear").fit_file(files, **how),
-            f"mean of {m} parts": rd.fit(OnePassClassifier(), files, client=client, **how),
-            "optimum of the parts": rd.fit(OnePassClassifier(to_optimum=True), files, client=client, **how),
+            f"mean of {m} parts": rd.fit(OnePassClassifier(features="linear"), files, client=client, **how),
+            "optimum of the parts": rd.fit(OnePassClassifier(features="linear", to_optimum=True), files, client=client, **how),
         }
         test = pa.table({c: x[n:, i] for i, c in enumerate(cols)})
         for name, model in found.items():
@@ -217,11 +232,11 @@ def cost(a):
                 rd.shuffle(work / "in", work / "out", client=client)
                 t.append(used())
                 read = dict(target="y", drop=["id"], target_kind="number")
-                known = rd._Known(rd._of_table(client, str(work / "out"), read))
+                known = _Known(_of_table(client, str(work / "out"), read))
                 t.append(used())
-                model = rd._average(known, OnePassRegressor()._options(0, None), False, None)
+                model = _average(known, OnePassRegressor(features="linear")._options(0, None), False, None)
                 t.append(used())
-                known.parts.added(rd._sums_part, model.to_bytes(), np.zeros(COLUMNS + 1), True, False)
+                known.parts.added(_sums_part, model.to_bytes(), np.zeros(COLUMNS + 1), True, False)
                 t.append(used())
                 peak = max(m for _, m in client.run(cpu).values())
                 wall = time.time() - start
