@@ -72,7 +72,7 @@ def load(name, folder):
     if name == "flights":
         t = pd.read_parquet(d / "flights-3m.parquet").sample(1_000_000, random_state=0)
         t["hour"] = t.date.dt.hour + t.date.dt.minute / 60
-        t["weekday"], t["day"] = t.date.dt.weekday, t.date.dt.day_of_year
+        t["weekday"], t["day"] = t.date.dt.day_of_week, t.date.dt.day_of_year
         t["late"] = (t.delay >= 15).astype(int)
         return t.drop(columns=["date", "delay"])
     if name == "nhanes":
@@ -145,10 +145,11 @@ def run(command):
         return out.stdout, user + system, kilobytes / 1024
 
 
-def rooco(args, train, test, target, regression, features):
+def rooco(args, train, test, target, regression, features, text):
     loss = "squared" if regression else "logistic"
+    text = ["--text", text] if text else []
     text, seconds, megabytes = run(
-        [args.rooco, "fit", train, "--target", target, "--loss", loss, "--features", features, "--test", test, "--no-order-test", "--json"]
+        [args.rooco, "fit", train, "--target", target, "--loss", loss, "--features", features, "--test", test, "--no-order-test", "--json", *text]
     )
     found = json.loads(text.splitlines()[-1])["test"]["loss"]
     return (2 * found if regression else found), seconds, megabytes
@@ -258,7 +259,7 @@ def main():
                 for learner in names:
                     try:
                         if learner in ("linear", "shapes", "pairs", "auto"):
-                            found = rooco(args, *files, target, regression, learner)
+                            found = rooco(args, *files, target, regression, learner, TEXT.get(name))
                         else:
                             command = [sys.executable, __file__, "--rival", learner, *files, target, str(int(regression))]
                             text, seconds, megabytes = run(command)
