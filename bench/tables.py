@@ -281,13 +281,14 @@ def finished(store):
 
 
 def report(results, args):
-    lines = ["# Tables", "", "Made by `bench/tables.py` (its head says what is measured). Held-out log-loss, or mean squared error; mean over orders ± standard error of that mean.", ""]
+    lines = ["# Tables", "", "Made by `bench/tables.py` (its head says what is measured). Held-out log-loss, or mean squared error; mean over orders ± standard error of that mean; (n): of the first n of these orders alone.", ""]
     learners = args.learners.split(",")
     lines += ["| set | orders | " + " | ".join(learners) + " | closed |", "|---" * (len(learners) + 3) + "|"]
     cpu = ["| set | " + " | ".join(learners) + " |", "|---" * (len(learners) + 1) + "|"]
     peak = list(cpu)
     for name in SETS:
-        cells, seconds, memory, mean, orders = [], [], [], {}, 0
+        cells, seconds, memory, mean = [], [], [], {}
+        orders = max([sum(k.startswith(f"{name}/{l}/") for k in results) for l in learners])
         for l in learners:
             all = [results[k] for k in results if k.startswith(f"{name}/{l}/")]
             if not all:
@@ -295,13 +296,13 @@ def report(results, args):
                 seconds.append("")
                 memory.append("")
                 continue
-            orders = max(orders, len(all))
             peaks = [v[2] for v in all if v[2] is not None]
             memory.append(f"{max(peaks):.0f}" if peaks else "")
             loss = np.array([v[0] for v in all])
             mean[l] = loss.mean()
             error = f" ± {loss.std(ddof=1) / len(loss) ** 0.5:.2g}" if len(loss) > 1 else ""
-            cells.append(f"{loss.mean():.4g}{error}")
+            fewer = f" ({len(loss)})" if len(loss) < orders else ""
+            cells.append(f"{loss.mean():.4g}{error}{fewer}")
             seconds.append(f"{np.mean([v[1] for v in all]):.2f}")
         if not mean:
             continue
