@@ -166,7 +166,7 @@ fn models_are_merged_and_rows_are_forgotten() {
         }
         // With the rows that stay: checked to be those, and far closer.
         let sure = json(&ok(d, &["forget", "whole", "gone.csv", "--rest", "rest.csv", "--model", "g", "--json"]));
-        let gap = |of: &serde_json::Value| of["known"]["gap"].as_f64().unwrap_or(0.0);
+        let gap = |of: &Value| of["known"]["gap"].as_f64().unwrap_or(0.0);
         assert!(sure["known"]["kind"] == forgot["known"]["kind"] && (!two || gap(&sure) < 0.5 * gap(&forgot)), "{sure} {forgot}");
         assert!(ok(d, &["forget", "g", "gone.csv", "--model", "h", "--json"]).contains("2400"));
         let wrong = error(d, &["forget", "whole", "gone.csv", "--rest", "a.csv", "--model", "x"]);
