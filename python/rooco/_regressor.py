@@ -151,6 +151,13 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         run: _Run = self.__dict__.get("_run")  # type: ignore[assignment]
         if run is not None and run.learner is not None and run.learner.quick(X, y, sample_weight):
             return self
+        if run is None:
+            with self._beginning():
+                return self._more(X, y, sample_weight)
+        return self._more(X, y, sample_weight)
+
+    def _more(self, X: Any, y: Any, sample_weight: Any) -> OnePassRegressor:
+        run: _Run = self.__dict__.get("_run")  # type: ignore[assignment]
         first = run is None
         table = _inputs.is_table(X)
         if table:
@@ -168,9 +175,9 @@ class OnePassRegressor(RegressorMixin, _OnePass):
             _check_partial(self)
             run = self._start(self._options(0, self.horizon, y, weight) | self._rates(None))
         _go_on(run).run(rows)
-        self._run = run
         if first and table:
-            self._table_names()
+            self._table_names(run)
+        self._run = run
         return self
 
     def predict(self, X: Any) -> np.ndarray:

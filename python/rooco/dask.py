@@ -227,7 +227,7 @@ def _learn(rows: Rows, options: str, schema: str) -> bytes:
     learner = Learner(options)
     learner.begin_with(schema)
     learner.run(rows)
-    return learner.model().to_bytes()
+    return learner.model()[0].to_bytes()
 
 
 def _audit_part(rows: Rows, schema: str, options: str) -> bytes:
