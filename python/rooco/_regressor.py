@@ -34,7 +34,8 @@ class OnePassRegressor(RegressorMixin, _OnePass):
          ``'mean'`` of the column so far, ``'debias'`` (values missing at random, squared loss).
     missing_rate : for ``'debias'``; ``fit`` counts it for arrays.
     lambda_, beta, L, G, n0 : constants of the algorithms; read off the first rows if not given (``constants_`` says which).
-    reservoir : where past rows wait: ``'memory'``, ``'disk:DIR'``, ``'sample:M'``.
+    reservoir : where past rows wait: ``'memory'``, ``'disk:DIR'``, ``'sample:M'``. A pickle, or a file with state, needs the rows in DIR, which then stay there;
+        a new run does not write over them.
     holdout : the share of rows that are scored and never learned from.
     to_optimum : ``True``, or a tolerance relative to the mean loss: ``fit`` goes on from its one pass to the best model for the rows, with a certified
         gap (``optimum_``) and standard errors (``coef_std_``, ``intercept_std_``). The rows are read again, from memory.

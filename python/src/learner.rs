@@ -88,7 +88,7 @@ impl Learner {
         let session = &mut run.session;
         let schema = rows.with_stream(py, going_on.as_ref(), |stream| {
             if session.is_none() {
-                *session = Some(Session::new(asked.resolve(stream.schema())?));
+                *session = Some(Session::new(asked.begin(stream.schema())?));
             }
             let Some(session) = session else { return Err(rooco::Error::Empty.into()) };
             learn(session, stream, progress)?;
@@ -116,7 +116,7 @@ impl Learner {
     ) -> PyResult<Model> {
         let asked = &self.asked;
         let (model, order) = rows.with_stream(py, None, |stream| {
-            let options = asked.resolve(stream.schema())?;
+            let options = asked.begin(stream.schema())?;
             let mut session = Session::new(options.clone());
             let mut keeping = Keeping::new(stream, KeptRows::new(memory / 2, &std::env::temp_dir()));
             learn(&mut session, &mut keeping, progress)?;

@@ -99,7 +99,7 @@ def test_no_row_is_lost_between_threads(regression):
         model.partial_fit(x[2000:], y[2000:])
 
     def look():
-        for _ in range(60):
+        for _ in range(20):
             assert np.isfinite(model.predict(x[:7])).all()
             copy = pickle.loads(pickle.dumps(model))
             # The copy's model is that of the copy's rows, also if rows came between the two parts of a pickle.
@@ -111,7 +111,7 @@ def test_no_row_is_lost_between_threads(regression):
 
 def test_threads_that_begin_together_begin_one_run(regression, labels):
     x, y, _ = regression
-    for k in range(10):
+    for _ in range(4):
         model, other = OnePassRegressor(features="linear"), OnePassClassifier(features="linear")
         parts = [slice(300 * t, 300 * (t + 1)) for t in range(6)]
         run_all(*[lambda p=p: model.partial_fit(x[p], y[p]) for p in parts])

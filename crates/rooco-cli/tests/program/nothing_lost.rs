@@ -243,9 +243,76 @@ fn a_closed_standard_output_is_an_error() {
     assert!(String::from_utf8_lossy(&out.stderr).contains("standard output is closed"));
     assert!(run(">/dev/null").status.success());
     assert_eq!(run(">/dev/full").status.code(), Some(2));
+    // More than a pipe holds, and a reader that has seen enough: `| head` is no error of the reader's, and silent.
+    write(d, "long.svm", &libsvm(20_000, 1));
+    let out = std::process::Command::new("sh")
+        .args(["-c", &format!("{} predict m long.svm | head -1", env!("CARGO_BIN_EXE_rooco"))])
+        .current_dir(d)
+        .output()
+        .unwrap();
+    assert!(out.status.success() && out.stdout.iter().filter(|b| **b == b'\n').count() == 1);
+    assert_eq!(String::from_utf8_lossy(&out.stderr), "");
+    // A named pipe was asked for as an output: what does not arrive there is lost.
+    assert!(std::process::Command::new("mkfifo").arg(d.join("pipe")).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = d.join("pipe");
+        move || drop(std::io::Read::read(&mut std::fs::File::open(pipe).unwrap(), &mut [0; 10]).unwrap())
+    });
+    let message = error(d, &["fit", "long.svm", "--predictions", "pipe", "-m", "n"]);
+    assert!(message.contains("pipe"), "{message}");
+    reader.join().unwrap();
 }
 
-/// A folder that a pattern cannot look into is an error: its rows would be missing. (Root may look into all, so it is tried with a folder that is a file.)
+/// A folder that nothing can be written to is noticed before the pass; what needs no output there goes on as ever. In a file system of its own, mounted
+/// for reading only: root may write where permissions forbid it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_read_only_file_system_is_noticed_before_the_pass() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    write(d, "r.svm", &libsvm(200, 1));
+    ok(d, &["fit", "r.svm", "-m", "m"]);
+    let run = |args: &str| {
+        let command = format!("mount --bind . . && mount -o remount,ro,bind . && cd \"$PWD\" && exec {args}");
+        std::process::Command::new("unshare").args(["-rm", "sh", "-c", &command]).current_dir(d).output()
+    };
+    if !run("true").is_ok_and(|o| o.status.success()) {
+        println!("not tried: this system lets nobody mount in a namespace of their own");
+        return;
+    }
+    let program = env!("CARGO_BIN_EXE_rooco");
+    for args in [
+        "fit r.svm -m n",
+        "fit r.svm -m m",
+        "fit r.svm --predictions p",
+        "fit r.svm --checkpoint c",
+        "predict m r.svm -o p",
+        "shuffle r.svm -o s",
+    ] {
+        let out = run(&format!("{program} {args}")).unwrap();
+        let message = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(2), "{args}: {message}");
+        assert!(message.contains("Read-only file system") && message.lines().count() == 1, "{args}: {message}");
+    }
+    let out = run(&format!("{program} predict m r.svm")).unwrap();
+    assert!(out.status.success() && out.stdout.iter().filter(|b| **b == b'\n').count() == 200);
+    assert_eq!(left(d, &["r.svm", "m"]), [""; 0]);
+}
+
+/// Ten million features: the memory of a few numbers for each, and finite predictions.
+#[test]
+fn ten_million_features() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    write(d, "r.svm", &(1..9).map(|i| format!("{} {i}:1 9999999:0.5\n", i % 2)).collect::<String>());
+    for how in [&[][..], &["--algorithm", "ogd", "--lambda", "1"]] {
+        ok(d, &[&["fit", "r.svm", "-m", "m"][..], how].concat());
+        let scores = ok(d, &["predict", "m", "r.svm"]);
+        assert!(scores.lines().count() == 8 && scores.lines().all(|s| s.parse::<f64>().unwrap().is_finite()), "{scores}");
+    }
+}
+
+/// A folder that a pattern cannot look into is an error: its rows would be missing. (Root may look into all, so root gives its powers up first.)
 #[cfg(target_os = "linux")]
 #[test]
 fn a_pattern_that_cannot_be_followed_is_an_error() {
@@ -258,9 +325,20 @@ fn a_pattern_that_cannot_be_followed_is_an_error() {
     }
     std::fs::set_permissions(d.join("b"), std::fs::Permissions::from_mode(0o000)).unwrap();
     let as_root = std::fs::read_dir(d.join("b")).is_ok();
-    if !as_root {
-        let message = error(d, &["fit", "*/*.svm"]);
-        assert!(message.contains("b"), "{message}");
+    let powerless = |program: &str, args: &[&str]| {
+        let mut command = std::process::Command::new(if as_root { "unshare" } else { program });
+        if as_root {
+            command.args(["-U", program]);
+        }
+        command.args(args).current_dir(d).output()
+    };
+    // Where there are no namespaces, root cannot try it.
+    if powerless("ls", &["b"]).is_ok_and(|o| String::from_utf8_lossy(&o.stderr).contains("Permission denied")) {
+        let out = powerless(env!("CARGO_BIN_EXE_rooco"), &["fit", "*/*.svm"]).unwrap();
+        let message = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(out.status.code() == Some(2) && message.starts_with("rooco: b: "), "{message}");
+    } else {
+        println!("not tried with a folder that may not be read");
     }
     std::fs::set_permissions(d.join("b"), std::fs::Permissions::from_mode(0o700)).unwrap();
     assert!(ok(d, &["fit", "*/*.svm"]).contains("100"));
