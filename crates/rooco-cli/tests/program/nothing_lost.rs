@@ -104,6 +104,7 @@ fn outputs_are_looked_at_before_the_pass() {
     let text = table(60, false, 1);
     write(d, "own.csv", &text);
     write(d, "test.csv", &text);
+    write(d, "bad.csv", "y,x1,x2,x3,w\n1,2,3,4,1\n1,2\n");
     std::fs::create_dir(d.join("folder")).unwrap();
     let fit = ["fit", "own.csv", "--target", "y"];
     for (extra, part) in [
@@ -119,8 +120,12 @@ fn outputs_are_looked_at_before_the_pass() {
     ] {
         let message = error(d, &[&fit[..], extra].concat());
         assert!(message.contains(part), "{extra:?}: {message}");
+        // Before the pass: a row that would end it is not reached.
+        let message = error(d, &[&["fit", "own.csv", "bad.csv", "--target", "y"][..], extra].concat());
+        assert!(message.contains(part), "{extra:?}: {message}");
     }
-    assert_eq!(left(d, &["own.csv", "test.csv", "folder"]), [""; 0]);
+    assert!(error(d, &["fit", "own.csv", "bad.csv", "--target", "y"]).contains("bad.csv:3"));
+    assert_eq!(left(d, &["own.csv", "test.csv", "bad.csv", "folder"]), [""; 0]);
     ok(d, &[&fit[..], &["-m", "m.csv"]].concat());
     for output in ["own.csv", "m.csv"] {
         let message = error(d, &["predict", "m.csv", "own.csv", "-o", output]);
@@ -156,8 +161,9 @@ fn links_devices_and_permissions_stay() {
         move || std::fs::read(pipe).unwrap()
     });
     ok(d, &["fit", "r.svm", "--model", "pipe"]);
-    assert_eq!(reader.join().unwrap(), std::fs::read(d.join("real")).unwrap());
+    // First: a reader of a pipe that was replaced waits for ever.
     assert!(std::fs::metadata(d.join("pipe")).unwrap().file_type().is_fifo());
+    assert_eq!(reader.join().unwrap(), std::fs::read(d.join("real")).unwrap());
     // A full device is an error, and so is a pipe whose reader goes away: only standard output may be left early.
     let message = error(d, &["fit", "r.svm", "--model", "/dev/full"]);
     assert!(message.contains("/dev/full"), "{message}");
@@ -202,10 +208,11 @@ fn every_signal_saves_a_checkpoint_also_on_a_quiet_pipe() {
     ok_with_input(d, &["fit", "-", "-m", "whole", "--predictions", "whole.p"], text.as_bytes());
     for signal in ["-INT", "-TERM", "-HUP"] {
         let _ = std::fs::remove_file(d.join("c"));
-        let (child, pipe) = start(d, &["fit", "-", "-m", "m", "--predictions", "p", "--checkpoint", "c"], &half);
+        let (mut child, pipe) = start(d, &["fit", "-", "-m", "m", "--predictions", "p", "--checkpoint", "c"], &half);
         // It has learned from all that came, and waits.
         wait_until_idle("all rows read", &child, || true);
         assert!(std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        wait_until("the signal is noticed", || child.try_wait().unwrap().is_some());
         let out = child.wait_with_output().unwrap();
         let message = String::from_utf8_lossy(&out.stderr).into_owned();
         assert_eq!(out.status.code(), Some(130), "{signal}: {message}");
@@ -286,7 +293,7 @@ fn a_read_only_file_system_is_noticed_before_the_pass() {
         "fit r.svm -m m",
         "fit r.svm --predictions p",
         "fit r.svm --checkpoint c",
-        "predict m r.svm -o p",
+        "predict m r.svm -o p.csv",
         "shuffle r.svm -o s",
     ] {
         let out = run(&format!("{program} {args}")).unwrap();
