@@ -332,6 +332,24 @@ class _OnePass(BaseEstimator):
         return json.loads(self.model_.about())
 
     @property
+    def features_(self) -> str:
+        """What the model is linear in, in a line; if ``features='auto'`` took the columns as they are, why."""
+        text, options = self.model_.linear_in(), json.loads(self._run.options)
+        # A model from a file does not say what it was asked for.
+        asked = "auto" if self.to_optimum and self.features == "auto" else options.get("features")
+        if asked != "auto" or self.report_["features"] != "linear":
+            return text
+        if self.to_optimum:
+            why = "to_optimum"
+        elif self.report_["algorithm"] != "auto":
+            why = "another algorithm than the default"
+        elif options.get("domain", "none") != "none":
+            why = "domain"
+        else:
+            return f"{text}; no curves: features are corrected, and no curve can be made of them"
+        return f"{text}; no curves, because of {why}: features='shapes' or 'pairs' makes them all the same"
+
+    @property
     def guarantee_(self) -> str:
         """What is promised, in words; never more than the theorems say."""
         workers = self.report_.get("workers") or {}
@@ -482,6 +500,7 @@ class _OnePass(BaseEstimator):
         report = self.report_
         facts = {
             "learned from": f"{report['rows']:,} rows",
+            "features": self.features_,
             "loss": report["loss_name"],
             "progressive loss": f"{self.progressive_loss_:.4g}" + (f" (best constant: {report['baseline']:.4g})" if report["baseline"] else ""),
         }

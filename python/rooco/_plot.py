@@ -22,11 +22,15 @@ def shapes(effects: list[dict[str, Any]]) -> Any:
         value = np.array(effect["value"])
         if len(effect["of"]) == 2:
             first, second = effect["of"]
-            most = np.abs(value).max() or 1.0
-            picture = value.reshape(len(first["mass"]), len(second["mass"])).T
+            # A level that none of the first rows had says nothing about them.
+            kept = [np.flatnonzero(np.array(side["mass"]) > 0) if "levels" in side else np.arange(len(side["mass"])) for side in (first, second)]
+            picture = value.reshape(len(first["mass"]), len(second["mass"]))[np.ix_(*kept)].T
+            most = np.abs(picture).max() if picture.size else 0.0
+            most = most or 1.0
             image = panel.imshow(picture, origin="lower", aspect="auto", cmap="RdBu_r", vmin=-most, vmax=most)
-            for side, set_ticks in ((first, panel.set_xticks), (second, panel.set_yticks)):
-                places = side.get("levels") or [f"{x:.3g}" for x in side["at"]]
+            for side, own, set_ticks in ((first, kept[0], panel.set_xticks), (second, kept[1], panel.set_yticks)):
+                names = side.get("levels") or [f"{x:.3g}" for x in side["at"]]
+                places = [names[k] for k in own]
                 shown = np.unique(np.linspace(0, len(places) - 1, min(6, len(places))).astype(int))
                 set_ticks(shown, [places[k] for k in shown], fontsize="small")
             panel.set(xlabel=first["column"], ylabel=second["column"])

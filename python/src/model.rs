@@ -113,6 +113,11 @@ impl Model {
         (0..self.model.rule.features()).map(|i| self.model.feature_name(i)).collect()
     }
 
+    /// What the model is linear in, in words.
+    fn linear_in(&self) -> String {
+        self.model.linear_in()
+    }
+
     /// True if the model is made of curves and pairs, and not linear in its columns.
     #[getter]
     fn has_map(&self) -> bool {

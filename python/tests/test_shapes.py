@@ -1,9 +1,12 @@
 """Curves and pairs from Python: the same bytes as the command, functions that add up, a monotone column."""
 
+import html
+
 import numpy as np
 import pandas as pd
 import pytest
 
+import rooco
 from rooco import OnePassClassifier, OnePassRegressor
 
 
@@ -36,6 +39,39 @@ def test_functions_add_up_and_find_the_truth(curved):
         line.shape_functions_
     with pytest.raises(ValueError, match="linear, shapes, pairs, auto"):
         OnePassRegressor(features="trees").fit(x, y)
+
+
+def test_what_the_model_is_linear_in_is_said_and_why(tmp_path, curved):
+    x, y = curved
+    assert OnePassRegressor().fit(x, y).features_.startswith("2 curves, 3 pairs of columns (")
+    assert OnePassRegressor(features="linear").fit(x, y).features_ == "4"
+    for why, model in {
+        "because of domain": OnePassRegressor(domain="ball:5"),
+        "because of to_optimum": OnePassRegressor(to_optimum=True),
+        "another algorithm than the default": OnePassRegressor(algorithm="sgd", l2=0.1),
+        "features are corrected": OnePassRegressor(feature_noise=[0.01, 0.0, 0.0]),
+    }.items():
+        said = model.fit(x, y).features_
+        assert said.startswith("4; no curves") and why in said, said
+        assert html.escape(said) in model._repr_html_()
+    # A file does not say what was asked for, and nothing is made up.
+    OnePassRegressor(features="linear").fit(x, y).save(tmp_path / "m", with_state=True)
+    assert rooco.load(tmp_path / "m").features_ == "4"
+    # Asked for by name, nothing is withheld; few rows are said to be worth none.
+    assert "no curves" not in OnePassRegressor(features="shapes", domain="ball:5").fit(x, y).features_
+    assert "nothing here is worth a curve" in OnePassRegressor().fit(x[:12], y[:12]).features_
+
+
+def test_heat_maps_leave_out_levels_that_no_row_had(curved):
+    pytest.importorskip("matplotlib").use("agg")
+    from rooco._plot import shapes
+
+    side = dict(column="c", levels=["a", "b", "all others"], mass=[0.5, 0.5, 0.0])
+    number = dict(column="x", at=[0.0, 1.0], mass=[1.0, 0.0])
+    figure = shapes([dict(name="x × c", of=[number, side], value=[1.0, 2.0, 50.0, 3.0, -4.0, 60.0])])
+    image = figure.axes[0].images[0]
+    assert image.get_array().tolist() == [[1.0, 3.0], [2.0, -4.0]] and image.get_clim() == (-4.0, 4.0)
+    assert [t.get_text() for t in figure.axes[0].get_yticklabels()] == ["a", "b"]
 
 
 @pytest.mark.parametrize("features", ["auto", "shapes", "pairs"])

@@ -231,9 +231,11 @@ problems.forEach((problem, i) => {
   }
   const box = add(main, "div", undefined, "charts");
   data.charts.filter(c => c.section === problem).forEach(c => chart(box, c));
-  table(main, [{ title: "T", key: "T" }, { title: "algorithm", key: "algorithm", text: true }, { title: "trials", key: "n" }, { title: "regret", key: "r" }, { title: `minus ${points[0].algorithm}, same orders`, key: "v" },
+  const loss = points.some(p => p.loss !== undefined) ? [{ title: "loss on the true distribution", key: "f" }] : [];
+  if (loss.length) add(main, "p", "Regret is what the finished model pays more than the truth, over all test events; F* is the loss of the truth.", "note");
+  table(main, [{ title: "T", key: "T" }, { title: "algorithm", key: "algorithm", text: true }, { title: "trials", key: "n" }, ...loss, { title: "regret", key: "r" }, { title: `minus ${points[0].algorithm}, same orders`, key: "v" },
     { title: "late F - F*", key: "l" }, { title: "last F - F*", key: "e" }, { title: "bound", key: "b" }, { title: "theorem", key: "bound_name", text: true }, { title: "ratio", key: "q" }],
-    points.map((p, k) => ({ ...p, block: k > 0 && points[k - 1].t !== p.t, T: grouped(p.t), r: withError(p.regret, p.se), v: p.versus_first_se || p.versus_first ? withError(p.versus_first, p.versus_first_se) : "", l: withError(p.late, p.late_se), e: withError(p.last, p.last_se), b: short(p.bound), q: short(p.ratio) })));
+    points.map((p, k) => ({ ...p, block: k > 0 && points[k - 1].t !== p.t, T: grouped(p.t), f: withError(p.loss, p.loss_se), r: withError(p.regret, p.se), v: p.versus_first_se || p.versus_first ? withError(p.versus_first, p.versus_first_se) : "", l: withError(p.late, p.late_se), e: withError(p.last, p.last_se), b: short(p.bound), q: short(p.ratio) })));
 });
 if (data.errors.length) {
   section("Not run", "not-run");

@@ -6,6 +6,7 @@ use rooco::{Error, Result};
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::events::{EventFamily, Events};
 use crate::method::Method;
 use crate::problem::{DataFile, Family, Instance};
 
@@ -35,6 +36,16 @@ pub enum Source {
     Family(Family),
     /// A data file with a loss.
     Data(DataFile),
+    /// Generated events with weights of either sign.
+    Events(EventFamily),
+}
+
+/// A problem with its rows.
+pub enum Built {
+    /// With constants and a certified minimiser.
+    Problem(Box<Instance>),
+    /// Events, with a test of the true distribution.
+    Events(Box<Events>),
 }
 
 impl Source {
@@ -43,6 +54,7 @@ impl Source {
         match self {
             Source::Family(f) => f.text(),
             Source::Data(d) => d.name.clone(),
+            Source::Events(e) => e.text(),
         }
     }
 
@@ -50,7 +62,7 @@ impl Source {
     pub fn stamp(&self) -> String {
         let version = env!("CARGO_PKG_VERSION");
         match self {
-            Source::Family(_) => version.into(),
+            Source::Family(_) | Source::Events(_) => version.into(),
             Source::Data(d) => {
                 let file = std::fs::metadata(&d.path).ok().map(|m| (m.len(), m.modified().ok()));
                 format!("{version} {d:?} {file:?}")
@@ -59,11 +71,12 @@ impl Source {
     }
 
     /// The problem of T rows (of a data file: T rows chosen at random) under this seed.
-    pub fn build(&self, t: u64, seed: u64) -> Result<Instance> {
-        match self {
-            Source::Family(f) => f.build(t, seed),
-            Source::Data(d) => d.build(t, seed),
-        }
+    pub fn build(&self, t: u64, seed: u64) -> Result<Built> {
+        Ok(match self {
+            Source::Family(f) => Built::Problem(Box::new(f.build(t, seed)?)),
+            Source::Data(d) => Built::Problem(Box::new(d.build(t, seed)?)),
+            Source::Events(e) => Built::Events(Box::new(e.build(t, seed)?)),
+        })
     }
 }
 
@@ -169,9 +182,12 @@ impl Experiment {
         }
         let mut problems = Vec::new();
         for p in &file.problems {
-            let family = Family::parse(p.get_ref()).map_err(|e| at(p.span().start, format!("`problems`: {e}")))?;
-            add_once(&mut problems, Source::Family(family), Source::text)
-                .map_err(|e| at(p.span().start, format!("`problems`: {e}")))?;
+            let source = match EventFamily::parse(p.get_ref()) {
+                Some(events) => events.map(Source::Events),
+                None => Family::parse(p.get_ref()).map(Source::Family),
+            };
+            let source = source.map_err(|e| at(p.span().start, format!("`problems`: {e}")))?;
+            add_once(&mut problems, source, Source::text).map_err(|e| at(p.span().start, format!("`problems`: {e}")))?;
         }
         let folder = path.parent().unwrap_or(Path::new(""));
         for d in file.data {
@@ -218,6 +234,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("study", include_str!("../experiments/study.toml")),
     ("convex", include_str!("../experiments/convex.toml")),
     ("comparators", include_str!("../experiments/comparators.toml")),
+    ("signed-events", include_str!("../experiments/signed-events.toml")),
 ];
 
 /// A shipped experiment by name, or a file.

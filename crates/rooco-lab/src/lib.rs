@@ -2,6 +2,7 @@
 
 pub mod bound;
 pub mod comparator;
+pub mod events;
 pub mod experiment;
 mod file;
 pub mod method;

@@ -10,6 +10,7 @@ use rooco::step::Steps;
 use rooco::{Error, Learner, Result};
 
 use crate::comparator::*;
+use crate::events::{WAYS, Way};
 use crate::problem::Instance;
 
 /// An algorithm with its settings, read from a name.
@@ -21,6 +22,8 @@ pub struct Method {
     lambda: f64,
     beta: f64,
     make: Arc<Make>,
+    /// What it does with events.
+    way: Option<Way>,
 }
 
 type Make = dyn Fn(&Told<'_>, u64) -> Result<Box<dyn Learner>> + Send + Sync;
@@ -100,7 +103,7 @@ pub const METHODS: &[(&str, &str)] = &[
 impl Method {
     /// A method of your own, for experiments from code.
     pub fn new(name: &str, make: impl Fn(&Told<'_>, u64) -> Result<Box<dyn Learner>> + Send + Sync + 'static) -> Self {
-        Method { name: name.into(), replacement: false, lambda: 1.0, beta: 1.0, make: Arc::new(make) }
+        Method { name: name.into(), replacement: false, lambda: 1.0, beta: 1.0, make: Arc::new(make), way: None }
     }
 
     /// The name it was read from.
@@ -111,6 +114,11 @@ impl Method {
     /// True if its rows must be drawn with replacement.
     pub fn wants_replacement(&self) -> bool {
         self.replacement
+    }
+
+    /// What it does with events, if it learns from them.
+    pub fn way(&self) -> Option<Way> {
+        self.way
     }
 
     /// A new learner for this problem; `seed` decides its own draws.
@@ -143,19 +151,25 @@ impl Method {
 
     fn parse_name(text: &str) -> Result<Self> {
         let unknown = || {
-            let names: Vec<&str> = Algorithm::all().map(|a| a.name).chain(METHODS.iter().map(|m| m.0)).collect();
+            let ways = WAYS.iter().map(|w| w.0).filter(|w| *w != Algorithm::DEFAULT.name);
+            let names: Vec<&str> = Algorithm::all().map(|a| a.name).chain(METHODS.iter().map(|m| m.0)).chain(ways).collect();
             Error::Option(format!("there is no algorithm `{text}`; write one of {}", names.join(", ")))
         };
         fn boxed(learner: impl Learner + 'static) -> Result<Box<dyn Learner>> {
             Ok(Box::new(learner))
         }
+        let way = WAYS.iter().find(|w| w.0 == text).map(|w| w.1);
         if let Ok(algorithm) = Algorithm::parse(text) {
             let make = move |p: &Told<'_>, seed: u64| algorithm.build(p.task()?.erased(), p.spec().as_ref(), &p.settings(seed));
-            return Ok(Method { replacement: algorithm.needs.replacement, ..Self::new(algorithm.name, make) });
+            return Ok(Method { replacement: algorithm.needs.replacement, way, ..Self::new(algorithm.name, make) });
+        }
+        if way.is_some() {
+            let what = format!("{text} is a way to learn from events (events-matter and others), and this problem has none");
+            return Ok(Method { way, ..Self::new(text, move |_, _| Err(Error::Combination(what.clone()))) });
         }
         let parts: Vec<&str> = text.split(':').collect();
         let number = |s: &str| s.parse::<f64>().ok().filter(|v| v.is_finite() && *v > 0.0).ok_or_else(unknown);
-        let new = |make: Arc<Make>| Method { name: text.into(), replacement: false, lambda: 1.0, beta: 1.0, make };
+        let new = |make: Arc<Make>| Method { name: text.into(), replacement: false, lambda: 1.0, beta: 1.0, make, way };
         let method = match parts[..] {
             ["ogd", c] => {
                 let c = number(c)?;

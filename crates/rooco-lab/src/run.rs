@@ -13,9 +13,8 @@ use rooco::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 use crate::bound::{Bound, bounds};
-use crate::experiment::Experiment;
+use crate::experiment::{Built, Experiment};
 use crate::file::{field, write};
-use crate::problem::Instance;
 use crate::statistics::Mean;
 use crate::trial::{self, Outcome};
 
@@ -76,6 +75,12 @@ impl Cell {
     pub fn late(&self) -> Option<Mean> {
         let late: Option<Vec<f64>> = self.outcomes.iter().map(|o| o.late).collect();
         late.filter(|l| !l.is_empty()).map(|l| Mean::of(&l))
+    }
+
+    /// The mean loss on the true distribution, of events.
+    pub fn loss(&self) -> Option<Mean> {
+        let loss: Option<Vec<f64>> = self.outcomes.iter().map(|o| o.loss).collect();
+        loss.filter(|l| !l.is_empty()).map(|l| Mean::of(&l))
     }
 
     /// The mean of F - F* at the end.
@@ -223,8 +228,9 @@ pub fn run(
             batch.par_iter().try_for_each(|((p, t, orders, i), to_do)| {
                 let source = &experiment.problems[*p];
                 let instance = source.build(*t, data_seed(experiment.seed, *i))?;
-                let facts = facts_of(&instance, &source.text(), *t, *i);
-                note(Line { stamp: source.stamp(), facts: Some(facts), cell: None })?;
+                if let Some(facts) = facts_of(&instance, *i) {
+                    note(Line { stamp: source.stamp(), facts: Some(facts), cell: None })?;
+                }
                 to_do.par_iter().try_for_each(|&m| {
                     let cell = run_cell(experiment, &instance, m, *i, *orders);
                     note(Line { stamp: source.stamp(), cell: Some(cell), facts: None })
@@ -268,8 +274,10 @@ pub fn run_group(experiment: &Experiment, group: usize) -> Result<String> {
     };
     let (t, orders) = experiment.horizons[h];
     let instance = source.build(t, data_seed(experiment.seed, i))?;
-    let facts = facts_of(&instance, &source.text(), t, i);
-    let mut lines = to_json(&Line { stamp: source.stamp(), facts: Some(facts), cell: None })? + "\n";
+    let mut lines = match facts_of(&instance, i) {
+        Some(facts) => to_json(&Line { stamp: source.stamp(), facts: Some(facts), cell: None })? + "\n",
+        None => String::new(),
+    };
     for m in 0..experiment.methods.len() {
         let cell = run_cell(experiment, &instance, m, i, orders);
         lines += &(to_json(&Line { stamp: source.stamp(), cell: Some(cell), facts: None })? + "\n");
@@ -278,37 +286,46 @@ pub fn run_group(experiment: &Experiment, group: usize) -> Result<String> {
 }
 
 /// The seed of data set `i`: the first is that of the experiment.
-fn data_seed(seed: u64, i: u64) -> u64 {
+pub fn data_seed(seed: u64, i: u64) -> u64 {
     seed.wrapping_add(i.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-fn facts_of(p: &Instance, problem: &str, t: u64, instance: u64) -> ProblemFacts {
+/// Events have no constants.
+fn facts_of(built: &Built, instance: u64) -> Option<ProblemFacts> {
+    let Built::Problem(p) = built else { return None };
     let c = &p.known;
     let constants =
         [c.g.value, c.beta.value, c.lambda.value, c.l.value, c.diameter.value, c.sigma_star.map_or(f64::NAN, |s| s.value)];
     // JSON has no infinity: what is unknown is -1.
     let constants = constants.map(|c| if c.is_finite() { c } else { -1.0 });
-    ProblemFacts { problem: problem.into(), t, instance, constants, gap: p.minimum.gap }
+    Some(ProblemFacts { problem: p.name.clone(), t: p.horizon(), instance, constants, gap: p.minimum.gap })
 }
 
-fn run_cell(experiment: &Experiment, instance: &Instance, m: usize, i: u64, orders: u64) -> Cell {
+fn run_cell(experiment: &Experiment, built: &Built, m: usize, i: u64, orders: u64) -> Cell {
     let method = &experiment.methods[m];
     // Orders are numbered across data sets, so that no two data sets share one.
-    let outcomes: Result<Vec<Outcome>> =
-        (0..orders).into_par_iter().map(|k| trial::run(instance, method, experiment.seed, i * orders + k)).collect();
+    let one = |k| match built {
+        Built::Problem(p) => trial::run(p, method, experiment.seed, i * orders + k),
+        Built::Events(e) => trial::run_on_events(e, method, experiment.seed, i * orders + k),
+    };
+    let outcomes: Result<Vec<Outcome>> = (0..orders).into_par_iter().map(one).collect();
+    let (problem, t, bounds) = match built {
+        Built::Problem(p) => (&p.name, p.horizon(), bounds(method.name(), &p.known)),
+        Built::Events(e) => (&e.name, e.horizon(), Vec::new()),
+    };
     let (outcomes, error) = match outcomes {
         Ok(outcomes) => (outcomes, None),
         Err(e) => (Vec::new(), Some(e.to_string())),
     };
     Cell {
-        problem: instance.name.clone(),
-        t: instance.horizon(),
+        problem: problem.clone(),
+        t,
         instance: i,
         algorithm: method.name().into(),
         seed: experiment.seed,
         outcomes,
         error,
-        bounds: bounds(method.name(), &instance.known),
+        bounds,
     }
 }
 
@@ -363,12 +380,12 @@ impl Results {
 
     /// One line per trial.
     pub fn csv(&self) -> String {
-        let mut out = String::from("problem,t,instance,algorithm,order,regret,late,last\n");
+        let mut out = String::from("problem,t,instance,algorithm,order,regret,late,last,loss\n");
         for c in &self.cells {
             for (k, o) in c.outcomes.iter().enumerate() {
-                let late = o.late.map_or(String::new(), |l| l.to_string());
+                let [late, loss] = [o.late, o.loss].map(|v| v.map_or(String::new(), |v| v.to_string()));
                 let (problem, algorithm) = (field(&c.problem), field(&c.algorithm));
-                out += &format!("{problem},{},{},{algorithm},{k},{},{late},{}\n", c.t, c.instance, o.regret, o.last);
+                out += &format!("{problem},{},{},{algorithm},{k},{},{late},{},{loss}\n", c.t, c.instance, o.regret, o.last);
             }
         }
         out

@@ -1,9 +1,10 @@
 //! One trial: one problem, one algorithm, one random order.
 
 use rooco::rng::{Purpose, Random};
-use rooco::{Learner, Result};
+use rooco::{Error, Learner, Result};
 use serde::{Deserialize, Serialize};
 
+use crate::events::{Events, WAYS};
 use crate::method::Method;
 use crate::problem::Instance;
 
@@ -22,6 +23,10 @@ pub struct Outcome {
     pub last: f64,
     /// The regret after the rounds of [`curve_rounds`].
     pub curve: Vec<f64>,
+    /// Events only: the mean loss of the finished model on the true distribution. `regret` is then the sum over the test events of what the model pays more
+    /// than the truth, and `last` the mean of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<f64>,
 }
 
 /// The log-spaced rounds at which a trial over T rows notes its regret.
@@ -45,6 +50,17 @@ pub fn order(instance: &Instance, method: &Method, seed: u64, k: u64) -> Vec<u32
 /// The seed of the algorithm's own draws in trial `k`: a fixed mix of both, so that no two trials share draws.
 pub fn draw_seed(seed: u64, k: u64) -> u64 {
     Random::stream(seed, Purpose::Draws, k).bits()
+}
+
+/// Runs `method` on events in the `k`-th random order of `seed`.
+pub fn run_on_events(events: &Events, method: &Method, seed: u64, k: u64) -> Result<Outcome> {
+    let Some(way) = method.way() else {
+        let ways: Vec<&str> = WAYS.iter().map(|w| w.0).collect();
+        return Err(Error::Combination(format!("{} does not learn from events: that do {}", method.name(), ways.join(", "))));
+    };
+    let loss = way.run(events, &events.order(seed, k))?;
+    let last = loss - events.best();
+    Ok(Outcome { regret: last * events.test.len() as f64, late: None, last, curve: Vec::new(), loss: Some(loss) })
 }
 
 /// Runs `method` on `instance` in the `k`-th random order of `seed`.
@@ -77,5 +93,5 @@ pub fn run_learner(instance: &Instance, learner: &mut dyn Learner, order: &[u32]
         }
     }
     let last = instance.excess_of(learner);
-    Ok(Outcome { regret, late: (late_count > 0).then(|| late_sum / late_count as f64), last, curve })
+    Ok(Outcome { regret, late: (late_count > 0).then(|| late_sum / late_count as f64), last, curve, loss: None })
 }

@@ -50,10 +50,10 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     for (at, look) in &found.columns {
         let column = &found.schema.columns[*at];
         let (distinct, more) = look.distinct();
-        let (odd, count) = look.odd();
+        let (odd, count) = look.odd(column.reading);
         let is_number = matches!(column.role, Role::Numeric { .. } | Role::Date { .. });
         let mut why = column.why.clone();
-        if is_number && count > 0 && column.reading == stream::Reading::Plain && !matches!(column.role, Role::Date { .. }) {
+        if matches!(column.role, Role::Numeric { .. }) && count > 0 {
             let list: Vec<String> = odd.iter().map(|o| format!("`{}` in line {}", o.value, o.line)).collect();
             let text = format!("{} odd values: {}", words::count(count), list.join(", "));
             why = if why.is_empty() { text } else { format!("{why}; {text}") };
@@ -63,7 +63,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
             summary::role(&column.role).to_owned(),
             format!("{}{}", words::count(distinct as u64), if more { "+" } else { "" }),
             words::count(look.missing),
-            content(look, is_number),
+            content(look, is_number && column.reading == stream::Reading::Plain),
             why,
         ]);
     }
@@ -129,12 +129,14 @@ fn as_json(found: &Inspected) -> Value {
         .iter()
         .map(|(at, look)| {
             let column = &found.schema.columns[*at];
-            let (odd, count) = look.odd();
+            let (odd, count) = look.odd(column.reading);
             let (distinct, more) = look.distinct();
-            let odd = if matches!(column.role, Role::Numeric { .. }) { json!(odd) } else { json!([]) };
+            let (odd, count) = if matches!(column.role, Role::Numeric { .. }) { (json!(odd), count) } else { (json!([]), 0) };
+            // The smallest and the largest of the numbers that are written as usual are not those of the column.
+            let range = look.range().filter(|_| column.reading == stream::Reading::Plain);
             let values: Vec<Value> = look.values().into_iter().take(20).map(|(v, n)| json!([v, n])).collect();
             json!({"name": column.name, "role": summary::role(&column.role), "why": column.why, "distinct": distinct, "more": more,
-                   "missing": look.missing, "range": look.range(), "odd": odd, "odd_count": count, "values": values})
+                   "missing": look.missing, "range": range, "odd": odd, "odd_count": count, "values": values})
         })
         .collect();
     json!({"rows": found.rows, "columns": columns, "classes": found.schema.target.classes()})

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use rooco::algorithm::Algorithm;
+use rooco_lab::events::{EventFamily, KINDS, WAYS};
 use rooco_lab::experiment;
 use rooco_lab::method::METHODS;
 use rooco_lab::paper::{self, Paper};
@@ -27,6 +28,8 @@ enum Command {
     Paper(PaperArguments),
     /// Run an experiment: a file, or one of the shipped ones (see `rooco lab list`). Finished cells are not run again.
     Run(RunArguments),
+    /// Write generated events as CSV files (train.csv, test.csv): the rows that `rooco lab run` learns from, for other programs.
+    Events(EventArguments),
     /// Draw the report of finished results again.
     Report(ReportArguments),
     /// List the shipped experiments, the problems and the algorithms.
@@ -64,8 +67,29 @@ struct RunArguments {
     /// No progress on standard error.
     #[arg(long)]
     quiet: bool,
+    /// All results as JSON on standard output, as in results.json.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     output: Output,
+}
+
+#[derive(clap::Args)]
+struct EventArguments {
+    /// Which events: events-matter, `events-matter columns=8`; see `rooco lab list`.
+    problem: String,
+    /// T, the rows to learn from.
+    #[arg(long, default_value_t = 100_000)]
+    rows: u64,
+    /// The seed of the experiment.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Which of the experiment's data sets, in the first of its orders if there is one order for each.
+    #[arg(long, default_value_t = 0)]
+    data_set: u64,
+    /// Where the files go.
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
 }
 
 #[derive(clap::Args)]
@@ -110,6 +134,16 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     match a.command {
         Command::Paper(a) => check_paper(a),
         Command::Run(a) => run_experiment(a),
+        Command::Events(a) => {
+            let family = EventFamily::parse(&a.problem).unwrap_or_else(|| {
+                let names: Vec<&str> = KINDS.iter().map(|k| k.0).collect();
+                Err(rooco::Error::Unknown { what: "kind of events", name: a.problem.clone(), known: names.join(", ") })
+            })?;
+            let events = family.build(a.rows, run::data_seed(a.seed, a.data_set))?;
+            events.write(&a.output, &events.order(a.seed, a.data_set))?;
+            eprintln!("{} rows and {} test events in {}", events.horizon(), events.test.len(), a.output.display());
+            Ok(Outcome::Done)
+        }
         Command::Report(a) => {
             let results = Results::read(&a.results)?;
             print_results(&results)?;
@@ -163,7 +197,10 @@ fn run_experiment(a: RunArguments) -> Result<Outcome> {
         eprintln!();
     }
     let Some(results) = finished else { return Ok(Outcome::Interrupted) };
-    print_results(&results)?;
+    match a.json {
+        true => writeln!(std::io::stdout().lock(), "{}", serde_json::to_string(&results)?)?,
+        false => print_results(&results)?,
+    }
     eprintln!("results: {}", folder.join("results.json").display());
     let output =
         if a.output.output.is_none() { Output { output: Some(folder.join("report.html")), ..a.output } } else { a.output };
@@ -189,7 +226,12 @@ fn print_results(results: &Results) -> Result<()> {
             (Some(name), Some(b)) => format!("{name} {b:.4e}"),
             _ => String::new(),
         };
-        writeln!(out, "  {:<30} {:>12.4} ± {:<9.4} {late:<16} {bound}", p.algorithm, p.regret, p.se)?;
+        match (p.loss, p.loss_se) {
+            (Some(loss), Some(se)) => {
+                writeln!(out, "  {:<30} {loss:>12.4} ± {se:<9.4} the truth's loss is {:.4}", p.algorithm, loss - p.last)?
+            }
+            _ => writeln!(out, "  {:<30} {:>12.4} ± {:<9.4} {late:<16} {bound}", p.algorithm, p.regret, p.se)?,
+        }
     }
     for e in &data.errors {
         eprintln!("not run: {e}");
@@ -209,8 +251,12 @@ fn list() -> Result<Outcome> {
         let settings: Vec<String> = settings.iter().map(|(k, v)| format!("{k}={v}")).collect();
         writeln!(out, "  {:<32} {word}", format!("{name} {}", settings.join(" ")))?;
     }
+    for (name, word) in KINDS {
+        writeln!(out, "  {:<32} {word}", format!("{name} columns=10"))?;
+    }
     writeln!(out, "\nAlgorithms (after the name, lambda=FACTOR and beta=FACTOR tell them wrong constants):")?;
-    for (name, word) in Algorithm::all().map(|a| (a.name, a.about)).chain(METHODS.iter().copied()) {
+    let ways = WAYS.iter().map(|(name, _, word)| (*name, *word));
+    for (name, word) in Algorithm::all().map(|a| (a.name, a.about)).chain(METHODS.iter().copied()).chain(ways) {
         writeln!(out, "  {name:<32} {word}")?;
     }
     Ok(Outcome::Done)

@@ -140,10 +140,12 @@ fn pair(e: &Effect, first: &Side, second: &Side, name: &str) -> Chart {
     c
 }
 
-/// The places of one side of a pair that are drawn: all knots, or the most frequent categories.
+/// The places of one side of a pair that are drawn: all knots, or the most frequent categories. A level that none of the first rows had (that of all other values
+/// often is one) says nothing about them.
 fn shown(side: &Side) -> Vec<usize> {
     let mut all: Vec<usize> = (0..side.mass.len()).collect();
     if side.at.is_none() {
+        all.retain(|&k| side.mass[k] > 0.0);
         all.sort_by(|a, b| side.mass[*b].total_cmp(&side.mass[*a]));
         all.truncate(CATEGORIES);
     }
@@ -164,7 +166,22 @@ fn range(values: &[f64]) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::density;
+    use super::*;
+
+    #[test]
+    fn a_heat_map_has_no_level_that_no_row_had() {
+        let side = |levels: &[&str], mass: &[f64]| Side {
+            column: levels[0].into(),
+            at: None,
+            levels: Some(levels.iter().map(|l| l.to_string()).collect()),
+            mass: mass.to_vec(),
+        };
+        let of = vec![side(&["a", "b", "all others"], &[0.25, 0.75, 0.0]), side(&["c", "all others"], &[1.0, 0.0])];
+        let e = Effect { name: "a × c".into(), of, value: vec![1.0, 9.0, 2.0, 9.0, 9.0, 9.0], importance: 1.0, error: None };
+        let chart = draw(&e, 1);
+        assert_eq!(chart.places, ["b", "a"]);
+        assert_eq!(chart.series.iter().map(|s| (s.key.as_str(), s.y.as_slice())).collect::<Vec<_>>(), [("c", &[2.0, 1.0][..])]);
+    }
 
     #[test]
     fn equal_shares_far_apart_are_a_low_density() {

@@ -158,7 +158,7 @@ pub fn about(model: &Model, explain: bool) -> String {
             line("missing", gaps);
         }
     }
-    line("features", features(model));
+    line("features", model.linear_in());
     if a.negative_rows > 0 {
         let share = a.negative_weight / (a.weight + 2.0 * a.negative_weight);
         line("negative weights", format!("{} rows, {:.1} % of the mass", words::count(a.negative_rows), 100.0 * share));
@@ -322,32 +322,4 @@ pub fn constants(c: &UsedConstants) -> String {
     });
     let horizon = c.horizon.map(|t| format!("T = {t}"));
     groups.chain(horizon).collect::<Vec<_>>().join("; ")
-}
-
-/// What the model is linear in.
-fn features(model: &Model) -> String {
-    let weights = words::count(model.rule.features() as u64);
-    let Some(map) = &model.rule.map else {
-        // A mixture without curves is a line; that it was asked for more is no news where there are no columns of a table.
-        let asked = model.about.features != "linear";
-        return if asked {
-            format!("{weights}, the columns as they are: nothing here is worth a curve or a pair")
-        } else {
-            weights
-        };
-    };
-    let mut text = format!(
-        "{} curves, {} pairs of columns ({weights} weights)",
-        words::count(map.curves().len() as u64),
-        words::count(map.pairs().len() as u64)
-    );
-    if let Some([lines, curves, pairs]) = model.about.experts {
-        text += &format!(
-            "; an average of lines {:.1} %, curves {:.1} %, pairs {:.1} %",
-            100.0 * lines,
-            100.0 * curves,
-            100.0 * pairs
-        );
-    }
-    text
 }

@@ -64,6 +64,34 @@ fn reports_and_tables_are_written() {
     assert!(list.contains("memory-regret") && list.contains("trap-sorted") && list.contains("vaw"));
 }
 
+/// The files are the rows that the lab learns from: the program's own fit of them has the loss of the lab's table, to the last bit.
+#[test]
+fn events_are_written_as_the_lab_learns_them() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    let text = "name = \"events\"\nseed = 7\nt = [4000]\norders = 1\ninstances = 2\nproblems = [\"events-sweights columns=8\"]\nalgorithms = [\"auto\", \"linear\"]\n";
+    write(d, "e.toml", text);
+    let json = ok(d, &["lab", "run", "e.toml", "--json"]);
+    let results: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json.trim_end().as_bytes(), std::fs::read(d.join("lab-events/results.json")).unwrap().trim_ascii_end());
+    ok(d, &["lab", "events", "events-sweights columns=8", "--rows", "4000", "--seed", "7", "--data-set", "1", "-o", "second"]);
+    for (k, features) in ["auto", "linear"].iter().enumerate() {
+        let cell = &results["cells"][2 + k];
+        assert!(cell["algorithm"] == *features && cell["instance"] == 1, "{cell}");
+        let files = ["second/train.csv", "second/test.csv"];
+        let fit = ["fit", files[0], "--target", "y", "--weight", "w", "--features", features, "--test", files[1]];
+        let fitted: serde_json::Value = serde_json::from_str(&ok(d, &[&fit[..], &["--json", "--quiet"]].concat())).unwrap();
+        let (own, lab) = (fitted["test"]["loss"].as_f64().unwrap(), cell["outcomes"][0]["loss"].as_f64().unwrap());
+        assert!((own / lab - 1.0).abs() < 1e-12, "{features}: {own} {lab}");
+    }
+    let text = ok(d, &["lab", "report", "lab-events", "-o", "again.html", "--svg", "svg"]);
+    assert!(text.contains("the truth's loss is 0.5"), "{text}");
+    assert!(d.join("svg/loss-events-sweights-columns-8.svg").exists());
+    let list = ok(d, &["lab", "list"]);
+    assert!(list.contains("signed-events") && list.contains("events-narrow") && list.contains("reweighted"), "{list}");
+    assert!(error(d, &["lab", "events", "events-none", "-o", "x"]).contains("events-narrow"));
+}
+
 #[test]
 fn mistakes_are_named_with_file_line_and_key() {
     let dir = tempdir().unwrap();

@@ -83,6 +83,21 @@ fn decimal_commas_and_money_are_numbers() {
     write(d, "semi.csv", &rows(2000, false, "y;a;b;c", |_, f| f[..4].join(";").replace('.', ",")));
     let s = fit(d, &["semi.csv", "--target", "y", "--loss", "squared"]);
     assert_eq!(s["features"], 4, "a target with a decimal comma is a number, too: {s}");
+    // No value that is read is odd, and the range of those without a comma is not that of the column; a word is.
+    let commas = |k: usize, word: &str| format!("0,{:03};{};{}", 100 + k * 7 % 900, k % 5, if k == 7 { word } else { "2,5" });
+    for (word, odd) in [("1", 0), ("much", 1)] {
+        let text: String = (0..1500).map(|k| commas(k, word) + "\n").collect();
+        write(d, "zero.csv", &format!("y;a;b\n{text}"));
+        let look = json(&ok(d, &["inspect", "zero.csv", "--target", "y", "--json"]));
+        let b = &look["columns"][2];
+        assert!(b["role"] == "number" && b["odd_count"] == odd && b["range"].is_null(), "{b}");
+        assert_eq!(b["odd"].as_array().unwrap().len() as u64, odd, "{b}");
+        let (shown, said) = (ok(d, &["inspect", "zero.csv", "--target", "y"]), format!("1 odd values: `{word}` in line 9"));
+        assert_eq!(shown.contains(&said), odd == 1, "{shown}");
+        // 0,107 is less than one: no mark between groups of digits.
+        let s = fit(d, &["zero.csv", "--target", "y", "--loss", "squared"]);
+        assert!(s["progressive_loss"].as_f64().unwrap() < 1500.0, "{s}");
+    }
 }
 
 #[test]

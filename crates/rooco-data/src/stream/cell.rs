@@ -104,11 +104,11 @@ pub(crate) fn with_comma(field: &[u8]) -> Option<f64> {
     whole_number(&text)
 }
 
-/// Digits without the marks between groups of three.
+/// Digits without the marks between groups of three. No number that has groups starts with 0: `0,356` is less than one.
 fn ungrouped(whole: &[u8], mark: u8) -> Option<Vec<u8>> {
     let groups: Vec<&[u8]> = whole.split(|&b| b == mark).collect();
     let right = groups.iter().all(|g| !g.is_empty() && g.iter().all(u8::is_ascii_digit))
-        && (groups.len() == 1 || (groups[0].len() <= 3 && groups[1..].iter().all(|g| g.len() == 3)));
+        && (groups.len() == 1 || (groups[0].len() <= 3 && groups[0][0] != b'0' && groups[1..].iter().all(|g| g.len() == 3)));
     right.then(|| groups.concat())
 }
 
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn numbers_as_people_write_them() {
-        for (text, value) in [("3,25", 3.25), ("-1.234,5", -1234.5), ("7", 7.0), ("1.234.567", 1_234_567.0)] {
+        for (text, value) in [("3,25", 3.25), ("-1.234,5", -1234.5), ("7", 7.0), ("1.234.567", 1_234_567.0), ("0,356", 0.356)] {
             assert_eq!(with_comma(text.as_bytes()), Some(value), "{text}");
         }
         for text in ["3,", "1,2,3", "1.23", "a,5", "", "1,5e3"] {
@@ -144,7 +144,7 @@ mod tests {
         for (text, value) in [("$1,234.50", 1234.5), ("12 %", 12.0), ("-€5", -5.0), ("1,234", 1234.0), ("5.5", 5.5)] {
             assert_eq!(undressed(text.as_bytes()), Some(value), "{text}");
         }
-        for text in ["1,23", "12 kg", "$", ",5"] {
+        for text in ["1,23", "12 kg", "$", ",5", "0,356", "-0,356"] {
             assert_eq!(undressed(text.as_bytes()), None, "{text}");
         }
     }

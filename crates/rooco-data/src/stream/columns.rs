@@ -590,7 +590,7 @@ fn decide(
                 (Role::Date { style, origin: f.look.origin() }, Reading::Plain)
             }
         };
-        let gaps = f.look.present() < f.look.rows || f.look.odd().1 > 0;
+        let gaps = f.look.present() < f.look.rows || f.look.odd(reading).1 > 0;
         if f.look.gaps() >= GAPS
             && options.missing == Missing::Typical
             && matches!(role, Role::Numeric { .. } | Role::Date { .. })

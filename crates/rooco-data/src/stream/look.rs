@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::cell::{Reading, is_mark, is_missing, plain_number, truth, undressed, with_comma};
+use super::cell::{Reading, is_mark, is_missing, number_as, plain_number, truth, undressed, with_comma};
 use super::date::{self, DatePart, DateStyle, Moment};
 use super::number_text;
 use super::text::shown;
@@ -276,9 +276,15 @@ impl ColumnLook {
         all
     }
 
-    /// Values that are not numbers, in a column of numbers: examples, and how many there are in all.
-    pub fn odd(&self) -> (&[OddValue], u64) {
-        (&self.odd, self.more_odd + self.odd.iter().map(|o| o.count).sum::<u64>())
+    /// Values that are not numbers, in a column of numbers that are written in this way: examples, and how many there are in all.
+    pub fn odd(&self, reading: Reading) -> (Vec<&OddValue>, u64) {
+        let read = match reading {
+            Reading::Plain | Reading::Code => 0,
+            Reading::DecimalComma => self.commas,
+            Reading::Dressed => self.dressed,
+        };
+        let examples = self.odd.iter().filter(|o| number_as(o.value.as_bytes(), reading).is_none()).collect();
+        (examples, self.more_odd + self.odd.iter().map(|o| o.count).sum::<u64>() - read)
     }
 
     pub(crate) fn origin(&self) -> i64 {
@@ -372,7 +378,7 @@ impl ColumnLook {
         }
         let years = self.range.is_some_and(|(low, high)| low >= 1800.0 && high <= 2200.0);
         if integers && !years && (3..=CODES).contains(&distinct) && n >= ROWS_FOR_A_CODE * different {
-            let what = if self.odd().1 > 0 { "integers and words" } else { "integers" };
+            let what = if self.odd(Reading::Plain).1 > 0 { "integers and words" } else { "integers" };
             return Guess::new(Kind::Categories(Reading::Code), format!("{what} with {distinct} values: taken as codes"));
         }
         // Ages, counts, percentages: no line fits them, and there are enough rows for each value.

@@ -3,6 +3,7 @@
 use rooco::{Error, Result};
 
 use super::*;
+use crate::events::KINDS;
 
 /// A family with its settings, read from text. T and the seed come later.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +39,7 @@ impl Family {
         let mut words = text.split_whitespace();
         let name = words.next().unwrap_or("");
         let Some(&(name, defaults, _)) = FAMILIES.iter().find(|f| f.0 == name) else {
-            let names: Vec<&str> = FAMILIES.iter().map(|f| f.0).collect();
+            let names: Vec<&str> = FAMILIES.iter().map(|f| f.0).chain(KINDS.iter().map(|k| k.0)).collect();
             return bad(format!("there is no family `{name}`; write one of {}", names.join(", ")));
         };
         let mut values = defaults.to_vec();

@@ -38,6 +38,12 @@ pub struct Point {
     pub last: f64,
     /// Its standard error.
     pub last_se: f64,
+    /// Events: the mean loss on the true distribution.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<f64>,
+    /// Its standard error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_se: Option<f64>,
     /// The smallest bound over the data sets of the theorem named next; the first that speaks about the algorithm.
     pub bound: Option<f64>,
     /// Which theorem.
@@ -158,6 +164,8 @@ impl ReportData {
             let late = late.map(|l| Mean::of(&l));
             let last: Vec<f64> = cells.iter().flat_map(|c| &c.outcomes).map(|o| o.last).collect();
             let last = Mean::of(&last);
+            let loss: Option<Vec<f64>> = cells.iter().flat_map(|c| &c.outcomes).map(|o| o.loss).collect();
+            let loss = loss.map(|l| Mean::of(&l));
             let bound = cells.iter().filter_map(|c| c.bounds.first()).min_by(|a, b| a.value.total_cmp(&b.value));
             let first = groups.iter().find(|g| g.0.0 == *problem && g.0.1 == *t).map_or(vec![], |g| all(&g.1));
             let versus = if first.len() == regrets.len() { paired(&regrets, &first) } else { Mean { mean: 0.0, se: 0.0, n: 0 } };
@@ -172,6 +180,8 @@ impl ReportData {
                 late_se: late.map(|l| l.se),
                 last: last.mean,
                 last_se: last.se,
+                loss: loss.map(|l| l.mean),
+                loss_se: loss.map(|l| l.se),
                 bound: bound.map(|b| b.value),
                 bound_name: bound.map(|b| b.name.clone()),
                 ratio: bound.map(|b| regret.mean / b.value),
@@ -218,13 +228,14 @@ impl ReportData {
         let mut tables = Vec::new();
         if !self.points.is_empty() {
             let mut points = String::from(
-                "problem,t,algorithm,trials,regret,regret_se,late,late_se,last,last_se,bound,bound_name,ratio,versus_first,versus_first_se\n",
+                "problem,t,algorithm,trials,regret,regret_se,late,late_se,last,last_se,bound,bound_name,ratio,versus_first,versus_first_se,loss,loss_se\n",
             );
             for p in &self.points {
                 let (late, late_se, bound, ratio) = (number(p.late), number(p.late_se), number(p.bound), number(p.ratio));
+                let (loss, loss_se) = (number(p.loss), number(p.loss_se));
                 let (problem, algorithm) = (field(&p.problem), field(&p.algorithm));
                 points += &format!(
-                    "{problem},{},{algorithm},{},{},{},{late},{late_se},{},{},{bound},{},{ratio},{},{}\n",
+                    "{problem},{},{algorithm},{},{},{},{late},{late_se},{},{},{bound},{},{ratio},{},{},{loss},{loss_se}\n",
                     p.t,
                     p.n,
                     p.regret,

@@ -42,8 +42,14 @@ fn against_horizon(problem: &str, points: &[&Point]) -> Vec<Chart> {
     let mut ratio = Chart::new(problem, "ratio", "How loose the bounds are", "T", "regret / bound");
     let mut late =
         Chart::new(problem, "late", "Late error against T", "T", "F - F*").subtitled("mean over the last 1 % of the rounds");
+    let mut loss = Chart::new(problem, "loss", "Loss on the true distribution", "T", "mean loss of the finished model");
+    loss.y.scale = Scale::Linear;
     for p in points {
         let t = p.t as f64;
+        if let Some(l) = p.loss {
+            loss.line(&p.algorithm, None).add(t, l, p.loss_se);
+            continue;
+        }
         regret.line(&p.algorithm, None).add(t, p.regret, Some(p.se));
         if let (Some(error), Some(se)) = (p.late, p.late_se) {
             late.line(&p.algorithm, None).add(t, error, Some(se));
@@ -54,17 +60,26 @@ fn against_horizon(problem: &str, points: &[&Point]) -> Vec<Chart> {
             regret.subtitle = "dashed: the bounds".into();
         }
     }
-    vec![regret, late, ratio]
+    vec![loss, regret, late, ratio]
 }
 
 fn dots(problem: &str, points: &[&Point], at: &str) -> Vec<Chart> {
     let mut regret = Chart::new(problem, "regret", "Regret", "regret", "").subtitled(at);
     let mut last = Chart::new(problem, "last", "Error of the last model", "F - F*", "").subtitled(at);
+    let mut loss =
+        Chart::new(problem, "loss", "Loss on the true distribution", "mean loss of the finished model", "").subtitled(at);
+    loss.x.scale = Scale::Linear;
     for p in points {
-        regret.line(&p.algorithm, None).add(0.0, p.regret, Some(p.se));
+        match p.loss {
+            Some(l) => loss.line(&p.algorithm, None).add(0.0, l, p.loss_se),
+            None => regret.line(&p.algorithm, None).add(0.0, p.regret, Some(p.se)),
+        }
         last.line(&p.algorithm, None).add(0.0, p.last, Some(p.last_se));
     }
-    let mut both = vec![regret, last];
+    if points.iter().any(|p| p.loss.is_some()) {
+        last.subtitle = format!("{at}; F is the loss on the true distribution, F* that of the truth");
+    }
+    let mut both = vec![loss, regret, last];
     both.iter_mut().for_each(|c| c.kind = ChartKind::Dots);
     both
 }

@@ -102,6 +102,7 @@ fn the_reports_of_all_shipped_experiments_stay_small() {
                 problems.push(ProblemFacts { problem: p.text(), t, instance: 0, constants, gap: 3.9e-25 });
                 for m in &e.methods {
                     let outcome = |k: u64| Outcome {
+                        loss: None,
                         regret: 1234.567891 + k as f64,
                         late: Some(1.234567891e-5),
                         last: 1.234567891e-6,

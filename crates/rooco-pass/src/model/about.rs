@@ -10,7 +10,7 @@ use rooco::Features;
 use rooco::loss::LossSpec;
 use rooco::map::Axis;
 use rooco::optimum::Expansion;
-use rooco::words::short;
+use rooco::words::{short, thousands};
 use rooco::{Error, Result};
 use rooco::{Recipe, Rule};
 use rooco_data::stream::Schema;
@@ -226,6 +226,25 @@ impl Model {
     /// The raw scores of a row.
     pub fn scores(&self, x: Features<'_>, out: &mut [f64]) {
         self.rule.scores(x, out);
+    }
+
+    /// What the model is linear in, in words.
+    pub fn linear_in(&self) -> String {
+        let weights = thousands(self.rule.features() as u64);
+        let Some(map) = &self.rule.map else {
+            // A mixture without curves is a line; that it was asked for more is no news where there are no columns of a table.
+            return match self.about.features.as_str() {
+                "linear" => weights,
+                _ => format!("{weights}, the columns as they are: nothing here is worth a curve or a pair"),
+            };
+        };
+        let (curves, pairs) = (thousands(map.curves().len() as u64), thousands(map.pairs().len() as u64));
+        let mut text = format!("{curves} curves, {pairs} pairs of columns ({weights} weights)");
+        if let Some(shares) = self.about.experts {
+            let [lines, curves, pairs] = shares.map(|p| 100.0 * p);
+            text += &format!("; an average of lines {lines:.1} %, curves {curves:.1} %, pairs {pairs:.1} %");
+        }
+        text
     }
 
     /// The point of W that the model is, its constant scores put into the weights of the intercept.
