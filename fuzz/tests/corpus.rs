@@ -21,7 +21,8 @@ fn every_format_has_a_target() {
     let others = ["any", "gzip", "zstd", "model", "checkpoint", "state", "lab", "schema", "trace"];
     let mut named: Vec<&str> = rows.into_iter().chain(others).collect();
     let mut there: Vec<&str> = rooco_fuzz::TARGETS.iter().map(|t| t.0).collect();
-    (named.sort(), there.sort());
+    named.sort();
+    there.sort();
     assert_eq!(named, there);
 }
 

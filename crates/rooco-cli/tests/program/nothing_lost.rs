@@ -263,7 +263,7 @@ fn a_closed_standard_output_is_an_error() {
     assert!(std::process::Command::new("mkfifo").arg(d.join("pipe")).status().unwrap().success());
     let reader = std::thread::spawn({
         let pipe = d.join("pipe");
-        move || drop(std::io::Read::read(&mut std::fs::File::open(pipe).unwrap(), &mut [0; 10]).unwrap())
+        move || std::io::Read::read(&mut std::fs::File::open(pipe).unwrap(), &mut [0; 10]).unwrap()
     });
     let message = error(d, &["fit", "long.svm", "--predictions", "pipe", "-m", "n"]);
     assert!(message.contains("pipe"), "{message}");
@@ -378,6 +378,10 @@ fn left_overs_of_killed_runs_are_removed() {
     drop(pipe);
     ok(d, &[&["fit", "r.svm", "-m", "m", "--predictions", "p"][..], &DISK].concat());
     assert_eq!(left(d, &["r.svm", "m", "p"]), [""; 0]);
+    // Killed before the directory for its rows was locked.
+    std::fs::create_dir(d.join("k.reservoir")).unwrap();
+    ok(d, &[&["fit", "r.svm", "-m", "m", "--checkpoint", "k", "--every", "700"][..], &DISK].concat());
+    assert_eq!(left(d, &["r.svm", "m", "p", "k"]), [""; 0]);
 }
 
 /// Escapes of a terminal in names are data, and data do not move the cursor.
