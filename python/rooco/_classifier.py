@@ -166,7 +166,7 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         self._fit_rows(self._rows(X, y, weight, classes), options)
         self.classes_ = classes
         if table:
-            self._table_names()
+            self._table_names(self._run)
         return self
 
     def _rows(self, X: Any, y: np.ndarray, weight: Any, classes: np.ndarray) -> Rows:

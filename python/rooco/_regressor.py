@@ -135,7 +135,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
             read = self._read_options(labels="elsewhere", roles="typed", target_kind="number", weight=None if weight is None else "weight")
             rows = _inputs.table_rows(X, read, y, weight)
             self._fit_rows(rows, self._options(0, self.horizon, y, weight) | self._rates(X))
-            self._table_names()
+            self._table_names(self._run)
             return self
         X, y = _inputs.check_x(self, X, y, reset=True, y_numeric=True)
         y = np.ascontiguousarray(y, dtype=np.float64)

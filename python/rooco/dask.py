@@ -368,7 +368,7 @@ def fit(
         if hasattr(X, "columns"):
             estimator.feature_names_in_ = np.array([str(c) for c in X.columns], dtype=object)
     else:
-        estimator._table_names()
+        estimator._table_names(estimator._run)
     if classes is not None:
         estimator.classes_ = classes
     elif y is None:
