@@ -181,7 +181,7 @@ def shards(_):
                 o = dict(loss="squared", algorithm="worker-sgd", domain="ball:4", beta=beta, horizon=n // m, total=total, seed=trial * m + k, order_test=False)
                 learner = Learner(json.dumps(o | {"lambda": lam, "features": "linear"}))
                 learner.run(Rows.dense(np.ascontiguousarray(x[s]), ["a", "b", "c"], y[s].copy(), w[s].copy(), None, False))
-                models[key].append(learner.model().weights()[:, 0])
+                models[key].append(learner.model()[0].weights()[:, 0])
         for key, ms in models.items():
             v = np.mean(ms, axis=0) - best
             lost[key].append(0.5 * v @ sums(slice(None)) @ v)

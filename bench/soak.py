@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """A long pass through a pipe, with the memory of the program once a second: it must not grow.
 
-    cargo build --release -p rooco-cli && python3 bench/soak.py 60
+    cargo build --release -p rooco-cli && python3 bench/soak.py 60 50000 --checkpoint soak.check --every 10000000
 
-Rows are made here (signed weights, categories that come back, a few missing values) and fed until the time is over. At the end the program must say how many
+The arguments are the minutes, the rows a second (0 for as many as it takes), and further options of `rooco fit`. Rows are made here (signed weights,
+categories that come back, a few missing values) and fed until the time is over. At the end the program must say how many
 rows it learned from, and that must be all of them. Prints the memory after a tenth of the time and at the end; exit code 1 if it grew by more than 5 %.
 """
 
@@ -15,9 +16,10 @@ import threading
 import time
 
 minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 60.0
+rate = float(sys.argv[2]) if len(sys.argv) > 2 else 0.0
 program = os.environ.get("ROOCO", "target/release/rooco")
 child = subprocess.Popen(
-    [program, "fit", "-", "--target", "y", "--weight", "w", "--json", "--quiet", *sys.argv[2:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    [program, "fit", "-", "--target", "y", "--weight", "w", "--json", "--quiet", *sys.argv[3:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE
 )
 memory = []
 
@@ -50,6 +52,8 @@ child.stdin.write(b"y,a,b,c,d,e,f,g,w\n")
 while time.monotonic() - start < 60 * minutes:
     child.stdin.write(text)
     rows += size
+    if rate:
+        time.sleep(max(0.0, start + rows / rate - time.monotonic()))
 child.stdin.close()
 summary = child.stdout.read().decode().strip().splitlines()[-1]
 assert child.wait() == 0, summary

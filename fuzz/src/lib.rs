@@ -1,7 +1,7 @@
 //! Bytes from outside against everything that reads them.
 //!
-//! A target is a plain function of bytes that must not panic. [`run`] drives it with seeded mutations of a corpus, on a stable compiler; a libFuzzer harness is one
-//! line around [`target`]. The corpus lies in `fuzz/corpus/TARGET/`; every file of it, and what was found, is run by `cargo test -p rooco-fuzz`.
+//! A target is a plain function of bytes that must not panic. [`run`] drives it with seeded mutations of a corpus, on a stable compiler; `fuzz/libfuzzer`
+//! is the same under libFuzzer, which sees what code runs. The corpus lies in `fuzz/corpus/TARGET/`; every file of it, and what was found, is run by `cargo test -p rooco-fuzz`.
 
 mod mutate;
 mod seeds;
@@ -9,7 +9,7 @@ mod targets;
 
 pub use mutate::Mutator;
 pub use seeds::{Outcome, seeds, write};
-pub use targets::{TARGETS, Target, target};
+pub use targets::{TARGETS, Target, of, target};
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};

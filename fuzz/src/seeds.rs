@@ -21,6 +21,12 @@ const VW: &str = "1 2.0 'tag|a x:0.5 y |b z\n-1 |a x\n|c w:-1e3 # x\n";
 const JSON: &str = "{\"y\": 1, \"a\": 2.5, \"b\": \"red\"}\n{\"y\": 0, \"a\": null, \"b\": \"\\u00e9\", \"c\": [1]}\n";
 const LAB: &str = "name = \"x\"\nabout = \"a\"\nseed = 3\nt = [100, 200]\norders = [2, 1]\ninstances = 1\nproblems = [\"p1 kappa=10\"]\nalgorithms = [\"ogd:0.5\", \"saga\"]\n";
 
+/// A problem for `rooco trace`, with every field of the other losses and domains.
+const TRACE: &str = r#"{"name": "x", "T": 3, "d": 1, "loss": "quadratic", "A": [[[2.0]], [[-0.5]], [[1.5]]], "b": [[1.0], [-0.5], [0.25]],
+"domain": {"kind": "box", "lo": [-1.0], "hi": [1.0]}, "order": [2, 0, 1], "draws_u": [3, 1, 2], "w1": [-0.9], "w0": [0.1], "beta": 2.0, "lambda": 1.0,
+"G": 3.0, "D": 2.0, "algorithm": "reservoir_sgd", "regularised": false, "x": [[1.0], [-0.5], [2.0]], "y": [1, -1, 1], "sigma2": [0.25],
+"rho_plus": 0.1, "rho_minus": 0.2, "ridge": 0.5, "radius": 1}"#;
+
 /// The type of what can go wrong while a corpus is made.
 pub type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -111,6 +117,19 @@ pub fn seeds(target: &str) -> Outcome<Vec<(&'static str, Vec<u8>)>> {
             vec![("rule", rule.to_bytes()), ("rows", rows.save().to_bytes()), ("small", small.to_bytes())]
         }
         "lab" => vec![("plain", text(LAB))],
+        "trace" => {
+            let other = |loss: &str, domain: &str, algorithm: &str| {
+                let text = TRACE.replace("\"quadratic\"", loss).replace("reservoir_sgd", algorithm);
+                text.replace(r#"{"kind": "box", "lo": [-1.0], "hi": [1.0]}"#, domain).into_bytes()
+            };
+            let ball = r#"{"kind": "ball", "radius": 2.5}"#;
+            vec![
+                ("quadratic", text(TRACE)),
+                ("eiv", other("\"eiv\"", ball, "ogd")),
+                ("noisy-logistic", other("\"noisy_logistic\"", ball, "mixture_sgd")),
+                ("regularised", text(&TRACE.replace("false", "true").replace("reservoir_sgd", "sgd_wor"))),
+            ]
+        }
         "schema" => {
             let input = rooco_data::stream::Input::bytes("t.csv", CSV.as_bytes().to_vec());
             let options = rooco_data::stream::ReadOptions {

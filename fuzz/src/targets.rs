@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use rooco::Rule;
 use rooco::state::State;
@@ -30,6 +31,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("state", state),
     ("lab", lab),
     ("schema", schema),
+    ("trace", trace),
 ];
 
 /// A target by its name.
@@ -37,7 +39,22 @@ pub fn target(name: &str) -> Option<Target> {
     TARGETS.iter().find(|t| t.0 == name).map(|t| t.1)
 }
 
+/// The name of the target that reads rows of a format.
+pub fn of(format: Format) -> &'static str {
+    match format {
+        Format::Csv => "csv",
+        Format::Tsv => "tsv",
+        Format::Libsvm => "libsvm",
+        Format::Vw => "vw",
+        Format::JsonLines => "jsonl",
+        Format::Parquet => "parquet",
+        Format::Arrow => "arrow",
+    }
+}
+
 fn options(format: Option<Format>) -> ReadOptions {
+    // They ask the system for its processors, which takes longer than a small file.
+    static DEFAULT: LazyLock<ReadOptions> = LazyLock::new(ReadOptions::default);
     let named = !matches!(format, Some(Format::Libsvm | Format::Vw));
     ReadOptions {
         format,
@@ -45,7 +62,7 @@ fn options(format: Option<Format>) -> ReadOptions {
         missing: Missing::Typical,
         max_features: 1 << 16,
         ahead: false,
-        ..ReadOptions::default()
+        ..DEFAULT.clone()
     }
 }
 
@@ -118,4 +135,9 @@ fn lab(bytes: &[u8]) {
 
 fn schema(bytes: &[u8]) {
     let _ = std::str::from_utf8(bytes).map(|text| SchemaFile::parse(Path::new("s.toml"), text).map(drop));
+}
+
+/// A problem is read and played.
+fn trace(bytes: &[u8]) {
+    let _ = std::str::from_utf8(bytes).map(|text| rooco_lab::trace::trace(text, Path::new("p.json")).map(drop));
 }

@@ -13,6 +13,19 @@ fn the_corpus_passes() {
     }
 }
 
+/// Everything that rooco reads has a target: rows in every format (`of` does not compile if one is forgotten), compressed, and every other file.
+#[test]
+fn every_format_has_a_target() {
+    use rooco_data::stream::Format::*;
+    let rows = [Csv, Tsv, Libsvm, Vw, JsonLines, Parquet, Arrow].map(rooco_fuzz::of);
+    let others = ["any", "gzip", "zstd", "model", "checkpoint", "state", "lab", "schema", "trace"];
+    let mut named: Vec<&str> = rows.into_iter().chain(others).collect();
+    let mut there: Vec<&str> = rooco_fuzz::TARGETS.iter().map(|t| t.0).collect();
+    named.sort();
+    there.sort();
+    assert_eq!(named, there);
+}
+
 /// Mutations by a fixed seed.
 #[test]
 fn a_few_mutations_pass() {

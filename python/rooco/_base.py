@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -30,37 +31,41 @@ _ALGORITHMS: dict[str, dict[str, Any]] = {
 class _Run:
     """What a run has come to. It sits behind one attribute, so that looking at a model changes no estimator."""
 
-    def __init__(self, learner: Learner | None, options: str, model: Model | None = None, order: str | None = None) -> None:
+    def __init__(
+        self, learner: Learner | None, options: str, model: Model | None = None, order: str | None = None, rows: int = -1
+    ) -> None:
         self.learner = learner
         self.options = options
-        self._model = model
-        self._rows = -1
-        self._order = order
+        # The last model that was written out, after how many rows, and what the order test said then: one value, since another thread may learn meanwhile.
+        self._last: tuple[Model, int, str | None] | None = None if model is None else (model, rows, order)
+
+    def _now(self) -> tuple[Model, int, str | None]:
+        """The model as of the last row; written out when it is asked for. Waits for a thread that is in the middle of its rows."""
+        last = self._last
+        if last is None or (self.learner is not None and self.learner.rows != last[1]):
+            assert self.learner is not None
+            model, rows = self.learner.model()
+            self._last = last = (model, rows, model.order)
+        return last
 
     @property
     def model(self) -> Model:
-        """The model as of the last row; written out when it is asked for."""
-        if self._model is None or (self.learner is not None and self.learner.rows != self._rows):
-            assert self.learner is not None
-            self._model = self.learner.model()
-            self._rows = self.learner.rows
-            self._order = self._model.order
-        return self._model
+        return self._now()[0]
 
     @property
     def order(self) -> dict[str, Any] | None:
-        self.model
-        return None if self._order is None else json.loads(self._order)
+        order = self._now()[2]
+        return None if order is None else json.loads(order)
 
     def __getstate__(self) -> dict[str, Any]:
-        model = self.model
+        model, rows, order = self._now()
         learner = None if self.learner is None else self.learner.save()
-        return dict(options=self.options, model=model.to_bytes(), order=self._order, learner=learner)
+        return dict(options=self.options, model=model.to_bytes(), rows=rows, order=order, learner=learner)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         learner = None if state["learner"] is None else Learner.load(state["options"], state["learner"])
-        self.__init__(learner, state["options"], Model.from_bytes(state["model"]), state["order"])  # type: ignore[misc]
-        self._rows = -1 if learner is None else learner.rows
+        # If another thread learned between both, the numbers of rows differ, and the model is written out anew.
+        self.__init__(learner, state["options"], Model.from_bytes(state["model"]), state["order"], state["rows"])  # type: ignore[misc]
 
 
 class _OnePass(BaseEstimator):
@@ -144,6 +149,13 @@ class _OnePass(BaseEstimator):
 
     # ------------------------------------------------------------------ running
 
+    def _beginning(self) -> threading.RLock:
+        """Of several threads that call ``partial_fit`` first, one begins, and the others go on with its run."""
+        return self.__dict__.setdefault("_first", threading.RLock())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_first"}
+
     def _start(self, options: dict[str, Any]) -> _Run:
         text = json.dumps(options, allow_nan=False)
         return _Run(Learner(text), text)
@@ -177,8 +189,8 @@ class _OnePass(BaseEstimator):
         if order is not None and order["random"] is False:
             warnings.warn(f"{order['text']}: shuffle the rows before fit, or with rooco.shuffle", UserWarning, stacklevel=3)
 
-    def _table_names(self) -> None:
-        names = self._run.model.names()[int(self._run.model.intercept) :]
+    def _table_names(self, run: _Run) -> None:
+        names = run.model.names()[int(run.model.intercept) :]
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
 
@@ -240,7 +252,7 @@ class _OnePass(BaseEstimator):
             # Its T rows are over: it cannot go on.
             run.learner = None
         self._run = run
-        self._table_names()
+        self._table_names(run)
         self._set_classes()
 
     def fit_file(
@@ -470,9 +482,8 @@ class _OnePass(BaseEstimator):
 
     def _adopt(self, model: Model, state: tuple[Learner, str] | None = None) -> Any:
         """Takes over a model that was made elsewhere, and the learner that it came from if its file has it."""
-        self._run = _Run(None, "{}", model) if state is None else _Run(state[0], state[1], model)
-        if state is not None:
-            self._run._rows = state[0].rows
+        learner, options, rows = (None, "{}", -1) if state is None else (*state, state[0].rows)
+        self._run = _Run(learner, options, model, rows=rows)
         names = model.names()[int(model.intercept) :]
         self.n_features_in_ = len(names)
         if model.has_columns:

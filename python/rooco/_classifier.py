@@ -166,7 +166,7 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         self._fit_rows(self._rows(X, y, weight, classes), options)
         self.classes_ = classes
         if table:
-            self._table_names()
+            self._table_names(self._run)
         return self
 
     def _rows(self, X: Any, y: np.ndarray, weight: Any, classes: np.ndarray) -> Rows:
@@ -185,6 +185,13 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         run: _Run = self.__dict__.get("_run")  # type: ignore[assignment]
         if run is not None and classes is None and run.learner is not None and run.learner.quick(X, y, sample_weight):
             return self
+        if run is None:
+            with self._beginning():
+                return self._more(X, y, classes, sample_weight)
+        return self._more(X, y, classes, sample_weight)
+
+    def _more(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> OnePassClassifier:
+        run: _Run = self.__dict__.get("_run")  # type: ignore[assignment]
         first = run is None
         table = _inputs.is_table(X)
         if table:
@@ -208,11 +215,11 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
             _check_partial(self)
             run = self._start(self._options(len(known), self.horizon) | self._rates(None))
         _go_on(run).run(self._rows(X, encoded, weight, known))
-        self._run = run
         if first:
             self.classes_ = known
             if table:
-                self._table_names()
+                self._table_names(run)
+        self._run = run
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:

@@ -34,7 +34,8 @@ class OnePassRegressor(RegressorMixin, _OnePass):
          ``'mean'`` of the column so far, ``'debias'`` (values missing at random, squared loss).
     missing_rate : for ``'debias'``; ``fit`` counts it for arrays.
     lambda_, beta, L, G, n0 : constants of the algorithms; read off the first rows if not given (``constants_`` says which).
-    reservoir : where past rows wait: ``'memory'``, ``'disk:DIR'``, ``'sample:M'``.
+    reservoir : where past rows wait: ``'memory'``, ``'disk:DIR'``, ``'sample:M'``. A pickle, or a file with state, needs the rows in DIR, which then stay there;
+        a new run does not write over them.
     holdout : the share of rows that are scored and never learned from.
     to_optimum : ``True``, or a tolerance relative to the mean loss: ``fit`` goes on from its one pass to the best model for the rows, with a certified
         gap (``optimum_``) and standard errors (``coef_std_``, ``intercept_std_``). The rows are read again, from memory.
@@ -134,7 +135,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
             read = self._read_options(labels="elsewhere", roles="typed", target_kind="number", weight=None if weight is None else "weight")
             rows = _inputs.table_rows(X, read, y, weight)
             self._fit_rows(rows, self._options(0, self.horizon, y, weight) | self._rates(X))
-            self._table_names()
+            self._table_names(self._run)
             return self
         X, y = _inputs.check_x(self, X, y, reset=True, y_numeric=True)
         y = np.ascontiguousarray(y, dtype=np.float64)
@@ -151,6 +152,13 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         run: _Run = self.__dict__.get("_run")  # type: ignore[assignment]
         if run is not None and run.learner is not None and run.learner.quick(X, y, sample_weight):
             return self
+        if run is None:
+            with self._beginning():
+                return self._more(X, y, sample_weight)
+        return self._more(X, y, sample_weight)
+
+    def _more(self, X: Any, y: Any, sample_weight: Any) -> OnePassRegressor:
+        run: _Run = self.__dict__.get("_run")  # type: ignore[assignment]
         first = run is None
         table = _inputs.is_table(X)
         if table:
@@ -168,9 +176,9 @@ class OnePassRegressor(RegressorMixin, _OnePass):
             _check_partial(self)
             run = self._start(self._options(0, self.horizon, y, weight) | self._rates(None))
         _go_on(run).run(rows)
-        self._run = run
         if first and table:
-            self._table_names()
+            self._table_names(run)
+        self._run = run
         return self
 
     def predict(self, X: Any) -> np.ndarray:

@@ -1,7 +1,6 @@
 //! A run that Python sessions: `fit` and `partial_fit`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -19,16 +18,22 @@ use crate::error::{Stop, raised, value_error};
 use crate::model::Model;
 use crate::options::{self, FitOptions};
 use crate::rows::Rows;
+use crate::turn::Turn;
 
 /// Rows between two looks at signals and the progress callback.
 const BEAT: u64 = 1 << 14;
 
-/// A run: rows go in, a model can be taken out at any time.
-#[pyclass(module = "rooco._rooco")]
+/// A run: rows go in, a model can be taken out at any time. Threads take turns.
+#[pyclass(frozen, module = "rooco._rooco")]
 pub struct Learner {
     asked: FitOptions,
-    /// A learner may move between threads, but two must not look at it at once; `&mut self` sees to that without the lock.
-    session: Mutex<Option<Session>>,
+    run: Turn<Run>,
+}
+
+/// What changes from row to row.
+#[derive(Default)]
+struct Run {
+    session: Option<Session>,
     schema: Schema,
     /// Two or more classes that are numbers, for labels that come as such.
     classes: Vec<f64>,
@@ -37,36 +42,53 @@ pub struct Learner {
     fixed: bool,
 }
 
+impl Run {
+    /// Goes on from a state.
+    fn resumed(session: Session, schema: Schema) -> Self {
+        let mut run = Run { session: Some(session), schema, ..Run::default() };
+        run.name_classes();
+        run
+    }
+
+    fn name_classes(&mut self) {
+        self.classes = self.schema.target.classes().iter().map(|c| c.parse().unwrap_or(f64::NAN)).collect();
+    }
+
+    /// Everything needed to go on, and the model as of now.
+    fn session(&mut self) -> PyResult<(&mut Session, &Schema)> {
+        match &mut self.session {
+            Some(session) => Ok((session, &self.schema)),
+            None => Err(value_error("the learner has seen no row yet")),
+        }
+    }
+}
+
 #[pymethods]
 impl Learner {
     /// Options as JSON.
     #[new]
     fn new(options: &str) -> PyResult<Self> {
-        Ok(Learner {
-            asked: options::parse(options)?,
-            session: Mutex::new(None),
-            schema: Schema::default(),
-            classes: Vec::new(),
-            buffer: Vec::new(),
-            fixed: false,
-        })
+        Ok(Learner { asked: options::parse(options)?, run: Turn::new(Run::default()) })
     }
 
     /// The meaning of the columns is known before the first row: that of all parts of the data.
-    fn begin_with(&mut self, schema: &str) -> PyResult<()> {
-        self.schema = options::parse(schema)?;
-        self.fixed = true;
+    fn begin_with(&self, py: Python<'_>, schema: &str) -> PyResult<()> {
+        let mut run = self.run.take(py)?;
+        run.schema = options::parse(schema)?;
+        run.fixed = true;
         Ok(())
     }
 
     /// Learns from all rows. `progress(rows, bytes, total_bytes, loss)` is called now and then.
     #[pyo3(signature = (rows, progress=None))]
-    fn run(&mut self, py: Python<'_>, rows: &Rows, progress: Option<Py<PyAny>>) -> PyResult<()> {
-        let (asked, session) = (&self.asked, inside(&mut self.session));
-        let going_on = (session.is_some() || self.fixed).then(|| self.schema.clone());
+    fn run(&self, py: Python<'_>, rows: &Rows, progress: Option<Py<PyAny>>) -> PyResult<()> {
+        let mut run = self.run.take(py)?;
+        let (asked, run) = (&self.asked, &mut *run);
+        let going_on = (run.session.is_some() || run.fixed).then(|| run.schema.clone());
+        let session = &mut run.session;
         let schema = rows.with_stream(py, going_on.as_ref(), |stream| {
             if session.is_none() {
-                *session = Some(Session::new(asked.resolve(stream.schema())?));
+                *session = Some(Session::new(asked.begin(stream.schema())?));
             }
             let Some(session) = session else { return Err(rooco::Error::Empty.into()) };
             learn(session, stream, progress)?;
@@ -74,9 +96,9 @@ impl Learner {
         })?;
         // Dense and sparse rows may follow each other; the first ones named the columns.
         if going_on.is_none_or(|before| std::mem::discriminant(&before.names) == std::mem::discriminant(&schema.names)) {
-            self.schema = schema;
+            run.schema = schema;
         }
-        self.classes = self.schema.target.classes().iter().map(|c| c.parse().unwrap_or(f64::NAN)).collect();
+        run.name_classes();
         Ok(())
     }
 
@@ -94,7 +116,7 @@ impl Learner {
     ) -> PyResult<Model> {
         let asked = &self.asked;
         let (model, order) = rows.with_stream(py, None, |stream| {
-            let options = asked.resolve(stream.schema())?;
+            let options = asked.begin(stream.schema())?;
             let mut session = Session::new(options.clone());
             let mut keeping = Keeping::new(stream, KeptRows::new(memory / 2, &std::env::temp_dir()));
             learn(&mut session, &mut keeping, progress)?;
@@ -109,14 +131,18 @@ impl Learner {
 
     /// The quick way for a few rows of float64, whose labels are float64 or int64 numbers: true if they were learned from. False, and
     /// nothing done, for everything else.
-    fn quick(&mut self, x: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>, weight: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
-        let Some(session) = inside(&mut self.session) else { return Ok(false) };
+    fn quick(
+        &self,
+        py: Python<'_>,
+        x: &Bound<'_, PyAny>,
+        y: &Bound<'_, PyAny>,
+        weight: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
         let Ok(x) = x.cast_exact::<PyArray2<f64>>() else { return Ok(false) };
-        let first = usize::from(self.schema.intercept);
-        if x.shape()[1] + first != self.schema.features()
-            || self.schema.columns.is_empty()
-            || self.schema.missing != Missing::Error
-        {
+        let mut run = self.run.take(py)?;
+        let Run { session: Some(session), schema, classes, buffer, .. } = &mut *run else { return Ok(false) };
+        let first = usize::from(schema.intercept);
+        if x.shape()[1] + first != schema.features() || schema.columns.is_empty() || schema.missing != Missing::Error {
             return Ok(false);
         }
         let n = x.shape()[0];
@@ -143,7 +169,7 @@ impl Learner {
         let x = x.readonly();
         let x = x.as_array();
         // All or nothing: a batch with a bad number, or an unknown class, goes the long way and gets its message there.
-        let known = |y: f64| y.is_finite() && (self.classes.is_empty() || self.classes.contains(&y));
+        let known = |y: f64| y.is_finite() && (classes.is_empty() || classes.contains(&y));
         let finite = |w: f64| w.is_finite();
         if !x.iter().all(|v| v.is_finite())
             || !(0..n).all(|t| label(t).is_some_and(known))
@@ -152,55 +178,53 @@ impl Learner {
             return Ok(false);
         }
         for t in 0..n {
-            self.buffer.clear();
+            buffer.clear();
             if first == 1 {
-                self.buffer.push(1.0);
+                buffer.push(1.0);
             }
-            self.buffer.extend(x.row(t));
+            buffer.extend(x.row(t));
             let y = label(t).unwrap_or(f64::NAN);
-            let y = match self.classes.iter().position(|c| *c == y) {
-                Some(k) if self.classes.len() == 2 && !softmax => 2.0 * k as f64 - 1.0,
+            let y = match classes.iter().position(|c| *c == y) {
+                Some(k) if classes.len() == 2 && !softmax => 2.0 * k as f64 - 1.0,
                 Some(k) => k as f64,
                 None => y,
             };
             let weight = weights.as_ref().map_or(1.0, |w| w.as_array()[t]);
-            session.observe(Row { x: Features::Dense(&self.buffer), y, weight }, &self.schema).map_err(raised)?;
+            session.observe(Row { x: Features::Dense(buffer), y, weight }, schema).map_err(raised)?;
         }
         Ok(true)
     }
 
     /// Rows so far.
     #[getter]
-    fn rows(&mut self) -> u64 {
-        inside(&mut self.session).as_ref().map_or(0, Session::rows)
+    fn rows(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.run.take(py)?.session.as_ref().map_or(0, Session::rows))
     }
 
-    /// The model as of now.
-    fn model(&mut self, py: Python<'_>) -> PyResult<Model> {
-        let Some(session) = inside(&mut self.session) else { return Err(value_error("the learner has seen no row yet")) };
-        let schema = &self.schema;
+    /// The model as of now, and how many rows that was.
+    fn model(&self, py: Python<'_>) -> PyResult<(Model, u64)> {
+        let mut run = self.run.take(py)?;
+        let (session, schema) = run.session()?;
+        let rows = session.rows();
         let fitted = py.detach(move || session.fitted(schema)).map_err(raised)?;
-        Ok(Model { model: fitted.model, order: fitted.order.map(|o| order_json(&o)) })
+        Ok((Model { model: fitted.model, order: fitted.order.map(|o| order_json(&o)) }, rows))
     }
 
     /// Everything needed to go on later, as bytes.
-    fn save<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let Some(session) = inside(&mut self.session) else {
-            return Err(value_error("there is nothing to save before the first row"));
-        };
-        let checkpoint = session.checkpoint(&self.schema).map_err(raised)?;
-        let bytes =
-            file::checkpoint_bytes(&(checkpoint.about.clone(), self.schema.clone()), &checkpoint.state).map_err(raised)?;
+    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut run = self.run.take(py)?;
+        let (session, schema) = run.session()?;
+        let checkpoint = session.checkpoint(schema).map_err(raised)?;
+        let bytes = file::checkpoint_bytes(&(checkpoint.about.clone(), schema.clone()), &checkpoint.state).map_err(raised)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// Writes a model file that carries this state, so that learning can go on from it; returns the bytes that the state takes.
-    fn save_model(&mut self, path: PathBuf) -> PyResult<usize> {
-        let Some(session) = inside(&mut self.session) else {
-            return Err(value_error("there is nothing to save before the first row"));
-        };
-        let checkpoint = session.checkpoint(&self.schema).map_err(raised)?;
-        let model = session.fitted(&self.schema).map_err(raised)?.model;
+    fn save_model(&self, py: Python<'_>, path: PathBuf) -> PyResult<usize> {
+        let mut run = self.run.take(py)?;
+        let (session, schema) = run.session()?;
+        let checkpoint = session.checkpoint(schema).map_err(raised)?;
+        let model = session.fitted(schema).map_err(raised)?.model;
         file::save_model_with_state(&path, &model, &checkpoint.about, &checkpoint.state).map_err(raised)
     }
 
@@ -231,39 +255,26 @@ impl Learner {
             }
         }
         let text = serde_json::Value::Object(text).to_string();
-        let mut learner = Learner::new(&text)?;
-        learner.schema = model.about.schema;
-        let session = Session::resume(options, &learner.schema, &Checkpoint { about, state }).map_err(raised)?;
-        learner.session = Mutex::new(Some(session));
-        learner.classes = learner.schema.target.classes().iter().map(|c| c.parse().unwrap_or(f64::NAN)).collect();
+        let schema = model.about.schema;
+        let session = Session::resume(options, &schema, &Checkpoint { about, state }).map_err(raised)?;
+        let learner = Learner { asked: options::parse(&text)?, run: Turn::new(Run::resumed(session, schema)) };
         Ok(Some((learner, text)))
     }
 
     /// Goes on from what `save` gave, with the same options.
     #[staticmethod]
     fn load(options: &str, saved: &[u8]) -> PyResult<Self> {
-        let (about, schema, state) = {
-            let ((about, schema), state) = file::checkpoint_from_bytes(Path::new("pickle"), saved).map_err(raised)?;
-            (about, schema, state)
-        };
-        let mut learner = Learner::new(options)?;
-        learner.schema = schema;
-        let options = learner.asked.resolve(&learner.schema).map_err(raised)?;
-        let session = Session::resume(options, &learner.schema, &Checkpoint { about, state }).map_err(raised)?;
-        learner.session = Mutex::new(Some(session));
-        learner.classes = learner.schema.target.classes().iter().map(|c| c.parse().unwrap_or(f64::NAN)).collect();
-        Ok(learner)
+        let ((about, schema), state) = file::checkpoint_from_bytes(Path::new("pickle"), saved).map_err(raised)?;
+        let asked: FitOptions = options::parse(options)?;
+        let resolved = asked.resolve(&schema).map_err(raised)?;
+        let session = Session::resume(resolved, &schema, &Checkpoint { about, state }).map_err(raised)?;
+        Ok(Learner { asked, run: Turn::new(Run::resumed(session, schema)) })
     }
 }
 
 /// What the order test found.
 pub fn order_json(o: &OrderReport) -> String {
     json!({"random": o.random_order(), "row": o.crossed(), "p_value": o.p_value(), "text": o.to_string()}).to_string()
-}
-
-/// What the lock holds, without locking.
-fn inside(session: &mut Mutex<Option<Session>>) -> &mut Option<Session> {
-    session.get_mut().unwrap_or_else(|broken| broken.into_inner())
 }
 
 /// All rows of the stream; between two beats Python is asked for signals and told the progress.

@@ -23,6 +23,7 @@ mod pca;
 mod rows;
 mod say;
 mod tools;
+mod turn;
 
 /// The compiled half of rooco.
 #[pymodule]

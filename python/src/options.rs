@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use rooco::algorithm::{Algorithm, Memory, Settings};
 use rooco::guarantee::Constant;
 use rooco::loss::Correction;
-use rooco::replay::Keep;
+use rooco::replay::{Keep, Leftovers};
 use rooco::{Error, Result};
 use rooco_data::stream::{self, BadRows, Format, Labels, Missing, Roles, Schema, SchemaFile, TargetKind};
 use rooco_pass::fit;
@@ -92,6 +92,18 @@ impl Default for FitOptions {
 }
 
 impl FitOptions {
+    /// The options of a run that begins. Rows that a saved run will need, or a killed one has left, are not written over.
+    pub fn begin(&self, schema: &Schema) -> Result<fit::FitOptions> {
+        if let Memory::Keep(Keep::Disk { directory, .. }) = self.memory()?
+            && Leftovers::of(&directory).has_rows()
+        {
+            let what = "rows wait there for a run that was saved or killed; load what was saved and go on with it, name another directory, or \
+                        delete this one";
+            return Err(Error::Store { file: directory, what: what.into() });
+        }
+        self.resolve(schema)
+    }
+
     /// In the library's terms; `schema` gives columns their coordinates.
     pub fn resolve(&self, schema: &Schema) -> Result<fit::FitOptions> {
         if !(0.0..1.0).contains(&self.holdout) {

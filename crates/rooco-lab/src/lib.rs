@@ -11,6 +11,7 @@ pub mod problem;
 pub mod report;
 pub mod run;
 pub mod statistics;
+pub mod trace;
 pub mod trial;
 
 pub use experiment::Experiment;

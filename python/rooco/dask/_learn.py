@@ -28,7 +28,7 @@ def _learn(rows: Rows, options: str, schema: str) -> bytes:
     learner = Learner(options)
     learner.begin_with(schema)
     learner.run(rows)
-    return learner.model().to_bytes()
+    return learner.model()[0].to_bytes()
 
 
 def _audit_part(rows: Rows, schema: str, options: str) -> bytes:
@@ -171,7 +171,7 @@ def fit(
         if hasattr(X, "columns"):
             estimator.feature_names_in_ = np.array([str(c) for c in X.columns], dtype=object)
     else:
-        estimator._table_names()
+        estimator._table_names(estimator._run)
     if classes is not None:
         estimator.classes_ = classes
     elif y is None:

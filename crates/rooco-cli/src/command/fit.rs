@@ -525,6 +525,10 @@ fn look(a: &Arguments) -> Result<()> {
         rooco::disk::remove_drafts(checkpoint);
         rooco::disk::remove_drafts(&predicted::beside(checkpoint));
     }
+    if let Some(checkpoint) = a.checkpoint.as_ref().filter(|_| !a.reservoir.starts_with("disk:")) {
+        // Killed between making the directory and locking it: it is empty, and nobody would know whose it is. Fails, as it should, if it is not.
+        let _ = std::fs::remove_dir(reservoir_beside(checkpoint));
+    }
     // What a run without checkpoints has left when it was killed is of no use to anyone.
     rooco::disk::remove_dead(folder(a), RESERVOIR, rooco::replay::LOCK);
     Ok(())

@@ -104,6 +104,7 @@ fn outputs_are_looked_at_before_the_pass() {
     let text = table(60, false, 1);
     write(d, "own.csv", &text);
     write(d, "test.csv", &text);
+    write(d, "bad.csv", "y,x1,x2,x3,w\n1,2,3,4,1\n1,2\n");
     std::fs::create_dir(d.join("folder")).unwrap();
     let fit = ["fit", "own.csv", "--target", "y"];
     for (extra, part) in [
@@ -119,8 +120,12 @@ fn outputs_are_looked_at_before_the_pass() {
     ] {
         let message = error(d, &[&fit[..], extra].concat());
         assert!(message.contains(part), "{extra:?}: {message}");
+        // Before the pass: a row that would end it is not reached.
+        let message = error(d, &[&["fit", "own.csv", "bad.csv", "--target", "y"][..], extra].concat());
+        assert!(message.contains(part), "{extra:?}: {message}");
     }
-    assert_eq!(left(d, &["own.csv", "test.csv", "folder"]), [""; 0]);
+    assert!(error(d, &["fit", "own.csv", "bad.csv", "--target", "y"]).contains("bad.csv:3"));
+    assert_eq!(left(d, &["own.csv", "test.csv", "bad.csv", "folder"]), [""; 0]);
     ok(d, &[&fit[..], &["-m", "m.csv"]].concat());
     for output in ["own.csv", "m.csv"] {
         let message = error(d, &["predict", "m.csv", "own.csv", "-o", output]);
@@ -156,8 +161,9 @@ fn links_devices_and_permissions_stay() {
         move || std::fs::read(pipe).unwrap()
     });
     ok(d, &["fit", "r.svm", "--model", "pipe"]);
-    assert_eq!(reader.join().unwrap(), std::fs::read(d.join("real")).unwrap());
+    // First: a reader of a pipe that was replaced waits for ever.
     assert!(std::fs::metadata(d.join("pipe")).unwrap().file_type().is_fifo());
+    assert_eq!(reader.join().unwrap(), std::fs::read(d.join("real")).unwrap());
     // A full device is an error, and so is a pipe whose reader goes away: only standard output may be left early.
     let message = error(d, &["fit", "r.svm", "--model", "/dev/full"]);
     assert!(message.contains("/dev/full"), "{message}");
@@ -202,10 +208,11 @@ fn every_signal_saves_a_checkpoint_also_on_a_quiet_pipe() {
     ok_with_input(d, &["fit", "-", "-m", "whole", "--predictions", "whole.p"], text.as_bytes());
     for signal in ["-INT", "-TERM", "-HUP"] {
         let _ = std::fs::remove_file(d.join("c"));
-        let (child, pipe) = start(d, &["fit", "-", "-m", "m", "--predictions", "p", "--checkpoint", "c"], &half);
+        let (mut child, pipe) = start(d, &["fit", "-", "-m", "m", "--predictions", "p", "--checkpoint", "c"], &half);
         // It has learned from all that came, and waits.
         wait_until_idle("all rows read", &child, || true);
         assert!(std::process::Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        wait_until("the signal is noticed", || child.try_wait().unwrap().is_some());
         let out = child.wait_with_output().unwrap();
         let message = String::from_utf8_lossy(&out.stderr).into_owned();
         assert_eq!(out.status.code(), Some(130), "{signal}: {message}");
@@ -243,9 +250,76 @@ fn a_closed_standard_output_is_an_error() {
     assert!(String::from_utf8_lossy(&out.stderr).contains("standard output is closed"));
     assert!(run(">/dev/null").status.success());
     assert_eq!(run(">/dev/full").status.code(), Some(2));
+    // More than a pipe holds, and a reader that has seen enough: `| head` is no error of the reader's, and silent.
+    write(d, "long.svm", &libsvm(20_000, 1));
+    let out = std::process::Command::new("sh")
+        .args(["-c", &format!("{} predict m long.svm | head -1", env!("CARGO_BIN_EXE_rooco"))])
+        .current_dir(d)
+        .output()
+        .unwrap();
+    assert!(out.status.success() && out.stdout.iter().filter(|b| **b == b'\n').count() == 1);
+    assert_eq!(String::from_utf8_lossy(&out.stderr), "");
+    // A named pipe was asked for as an output: what does not arrive there is lost.
+    assert!(std::process::Command::new("mkfifo").arg(d.join("pipe")).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = d.join("pipe");
+        move || std::io::Read::read(&mut std::fs::File::open(pipe).unwrap(), &mut [0; 10]).unwrap()
+    });
+    let message = error(d, &["fit", "long.svm", "--predictions", "pipe", "-m", "n"]);
+    assert!(message.contains("pipe"), "{message}");
+    reader.join().unwrap();
 }
 
-/// A folder that a pattern cannot look into is an error: its rows would be missing. (Root may look into all, so it is tried with a folder that is a file.)
+/// A folder that nothing can be written to is noticed before the pass; what needs no output there goes on as ever. In a file system of its own, mounted
+/// for reading only: root may write where permissions forbid it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_read_only_file_system_is_noticed_before_the_pass() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    write(d, "r.svm", &libsvm(200, 1));
+    ok(d, &["fit", "r.svm", "-m", "m"]);
+    let run = |args: &str| {
+        let command = format!("mount --bind . . && mount -o remount,ro,bind . && cd \"$PWD\" && exec {args}");
+        std::process::Command::new("unshare").args(["-rm", "sh", "-c", &command]).current_dir(d).output()
+    };
+    if !run("true").is_ok_and(|o| o.status.success()) {
+        println!("not tried: this system lets nobody mount in a namespace of their own");
+        return;
+    }
+    let program = env!("CARGO_BIN_EXE_rooco");
+    for args in [
+        "fit r.svm -m n",
+        "fit r.svm -m m",
+        "fit r.svm --predictions p",
+        "fit r.svm --checkpoint c",
+        "predict m r.svm -o p.csv",
+        "shuffle r.svm -o s",
+    ] {
+        let out = run(&format!("{program} {args}")).unwrap();
+        let message = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(2), "{args}: {message}");
+        assert!(message.contains("Read-only file system") && message.lines().count() == 1, "{args}: {message}");
+    }
+    let out = run(&format!("{program} predict m r.svm")).unwrap();
+    assert!(out.status.success() && out.stdout.iter().filter(|b| **b == b'\n').count() == 200);
+    assert_eq!(left(d, &["r.svm", "m"]), [""; 0]);
+}
+
+/// Ten million features: the memory of a few numbers for each, and finite predictions.
+#[test]
+fn ten_million_features() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    write(d, "r.svm", &(1..9).map(|i| format!("{} {i}:1 9999999:0.5\n", i % 2)).collect::<String>());
+    for how in [&[][..], &["--algorithm", "ogd", "--lambda", "1"]] {
+        ok(d, &[&["fit", "r.svm", "-m", "m"][..], how].concat());
+        let scores = ok(d, &["predict", "m", "r.svm"]);
+        assert!(scores.lines().count() == 8 && scores.lines().all(|s| s.parse::<f64>().unwrap().is_finite()), "{scores}");
+    }
+}
+
+/// A folder that a pattern cannot look into is an error: its rows would be missing. (Root may look into all, so root gives its powers up first.)
 #[cfg(target_os = "linux")]
 #[test]
 fn a_pattern_that_cannot_be_followed_is_an_error() {
@@ -258,9 +332,20 @@ fn a_pattern_that_cannot_be_followed_is_an_error() {
     }
     std::fs::set_permissions(d.join("b"), std::fs::Permissions::from_mode(0o000)).unwrap();
     let as_root = std::fs::read_dir(d.join("b")).is_ok();
-    if !as_root {
-        let message = error(d, &["fit", "*/*.svm"]);
-        assert!(message.contains("b"), "{message}");
+    let powerless = |program: &str, args: &[&str]| {
+        let mut command = std::process::Command::new(if as_root { "unshare" } else { program });
+        if as_root {
+            command.args(["-U", program]);
+        }
+        command.args(args).current_dir(d).output()
+    };
+    // Where there are no namespaces, root cannot try it.
+    if powerless("ls", &["b"]).is_ok_and(|o| String::from_utf8_lossy(&o.stderr).contains("Permission denied")) {
+        let out = powerless(env!("CARGO_BIN_EXE_rooco"), &["fit", "*/*.svm"]).unwrap();
+        let message = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(out.status.code() == Some(2) && message.starts_with("rooco: b: "), "{message}");
+    } else {
+        println!("not tried with a folder that may not be read");
     }
     std::fs::set_permissions(d.join("b"), std::fs::Permissions::from_mode(0o700)).unwrap();
     assert!(ok(d, &["fit", "*/*.svm"]).contains("100"));
@@ -293,6 +378,10 @@ fn left_overs_of_killed_runs_are_removed() {
     drop(pipe);
     ok(d, &[&["fit", "r.svm", "-m", "m", "--predictions", "p"][..], &DISK].concat());
     assert_eq!(left(d, &["r.svm", "m", "p"]), [""; 0]);
+    // Killed before the directory for its rows was locked.
+    std::fs::create_dir(d.join("k.reservoir")).unwrap();
+    ok(d, &[&["fit", "r.svm", "-m", "m", "--checkpoint", "k", "--every", "700"][..], &DISK].concat());
+    assert_eq!(left(d, &["r.svm", "m", "p", "k"]), [""; 0]);
 }
 
 /// Escapes of a terminal in names are data, and data do not move the cursor.

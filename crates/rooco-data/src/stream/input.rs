@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::patient::Patient;
+use super::steady::Steady;
 use rooco::disk::File;
 use rooco::{Error, Result};
 
@@ -93,7 +94,7 @@ impl Input {
         self.look()?;
         let io = |source| Error::Io { file: self.name().into(), source };
         Ok(match self {
-            Input::File(path) if path.is_file() => Box::new(File::open(path).map_err(io)?),
+            Input::File(path) if path.is_file() => Box::new(Steady::open(path).map_err(io)?),
             Input::File(path) => {
                 let path = path.clone();
                 Box::new(Patient::new(move || Ok(Box::new(File::open(&path)?))).map_err(io)?)

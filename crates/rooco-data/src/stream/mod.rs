@@ -40,6 +40,7 @@ mod scan;
 mod schema;
 mod schema_file;
 mod source;
+mod steady;
 mod table;
 mod target;
 mod text;

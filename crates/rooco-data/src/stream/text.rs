@@ -39,11 +39,14 @@ pub(crate) struct Place {
 impl Text {
     /// Opens the first input.
     pub fn new(inputs: Inputs) -> Result<Self> {
+        // A few lines need no big buffer; it grows with the lines, should they be compressed more than that.
+        let buffer =
+            inputs.total_bytes().map_or(BUFFER, |n| n.saturating_mul(8).saturating_add(4096).min(BUFFER as u64) as usize);
         let mut text = Text {
             inputs,
             opened: None,
             file: PathBuf::new(),
-            buf: vec![0; BUFFER + PADDING],
+            buf: vec![0; buffer + PADDING],
             pos: 0,
             end: 0,
             eof: true,

@@ -272,6 +272,15 @@ impl Leftovers {
         Leftovers { directory: directory.into(), owned: directory.join(LOCK).exists() || !directory.exists() }
     }
 
+    /// True if rows wait there of a run that has ended without clearing them: a saved state needs them, or it was killed.
+    pub fn has_rows(&self) -> bool {
+        let is_row =
+            |e: std::fs::DirEntry| e.file_name().to_str().is_some_and(|n| n.starts_with("rows-") && n.ends_with(".rooco"));
+        let waits = std::fs::read_dir(&self.directory).is_ok_and(|mut entries| entries.any(|e| e.is_ok_and(is_row)));
+        // A run that lives has the lock, and says so itself.
+        waits && std::fs::File::open(self.directory.join(LOCK)).is_ok_and(|lock| lock.try_lock().is_ok())
+    }
+
     /// Removes what is left of the waiting rows. Files of others stay.
     pub fn clear(self) {
         if self.directory.join(LOCK).exists() {

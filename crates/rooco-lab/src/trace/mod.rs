@@ -1,53 +1,35 @@
-//! `rooco trace PROBLEM.json`: one small explicit problem, a given order and given draws, every number as JSON.
+//! One small explicit problem, a given order and given draws, every number as JSON.
 //!
 //! Nothing is random here, so another implementation of the paper can be compared number by number.
 
 mod input;
 
-use std::path::PathBuf;
+use std::path::Path;
 
-use anyhow::{Context, Result, bail};
-use rooco::Rows;
 use rooco::algorithm::{self, Curvature, Regulariser, Settings, Sgd, Task};
 use rooco::draw::Draws;
 use rooco::guarantee::{self, Constant, Constants, Guarantee};
 use rooco::minimise::minimise;
 use rooco::problem::Problem;
-use rooco::{Learner, Loss};
+use rooco::{Error, Learner, Loss, Result, Rows};
 use serde_json::{Value, json};
 
-use crate::exit::Outcome;
-use input::Input;
+use input::{At, Input};
 
-/// Run one small explicit problem with a given order and given draws, and print every number as JSON.
-///
-/// Fields of the problem file: name, T, d, loss (quadratic: A, b; eiv: x, y, sigma2; noisy_logistic: x, y, rho_plus, rho_minus,
-/// ridge), domain ({"kind":"ball","radius":r} or {"kind":"box","lo":[..],"hi":[..]}), order (0-based row of each round),
-/// draws_u (u_t in 1..T), w1, w0, beta, lambda, G, D, algorithm (reservoir-sgd, sgd-without-replacement, ogd, mixture-sgd, or an alias of these), regularised, alpha.
-/// Unknown fields are ignored. docs/trace.md has an example.
-#[derive(clap::Args)]
-pub struct Arguments {
-    /// The problem file; `-` is standard input.
-    problem: PathBuf,
-}
-
-/// Reads, runs, prints.
-pub fn run(arguments: Arguments) -> Result<Outcome> {
-    let text = if arguments.problem.as_os_str() == "-" {
-        std::io::read_to_string(std::io::stdin()).context("standard input")?
-    } else {
-        std::fs::read_to_string(&arguments.problem).with_context(|| arguments.problem.display().to_string())?
-    };
-    let json: Value = serde_json::from_str(&text).with_context(|| format!("{}: not JSON", arguments.problem.display()))?;
-    let input = Input::read(&json).with_context(|| arguments.problem.display().to_string())?;
-    let trace = trace(&input).with_context(|| arguments.problem.display().to_string())?;
-    use std::io::Write;
-    writeln!(std::io::stdout(), "{}", serde_json::to_string_pretty(&trace)?)?;
-    Ok(Outcome::Done)
+/// The trace of a problem file's text; `path` is for messages.
+pub fn trace(text: &str, path: &Path) -> Result<Value> {
+    let json: Value = serde_json::from_str(text).map_err(|e| {
+        let (line, column, what) = (e.line() as u64, e.column() as u64, e.to_string());
+        // The place stands before the message, so it need not end it.
+        let what = what.split(" at line ").next().unwrap_or_default();
+        Error::Parse { file: path.into(), line, column, what: format!("not JSON: {what}") }
+    })?;
+    let name = path.display().to_string();
+    play(&Input::read(&json).at(&name)?).at(&name)
 }
 
 /// Plays the T rounds and collects what happened.
-fn trace(input: &Input) -> Result<Value> {
+fn play(input: &Input) -> Result<Value> {
     let horizon = input.rows.len() as u64;
     let mut learner = learner(input, horizon)?;
     let (mut eta, mut j, mut w, mut losses) = (vec![], vec![], vec![], vec![]);
@@ -63,8 +45,7 @@ fn trace(input: &Input) -> Result<Value> {
     let rows: Rows = input.rows.iter().map(|r| r.view()).collect();
     let problem = Problem::boxed(rows, input.loss(), input.domain())?;
     let scale = 1.0 + problem.value(&input.w1).abs();
-    let minimum =
-        minimise(&problem, 1e-13 * scale).or_else(|_| minimise(&problem, 1e-9 * scale)).context("the minimiser w_star")?;
+    let minimum = minimise(&problem, 1e-13 * scale).or_else(|_| minimise(&problem, 1e-9 * scale)).at("the minimiser w_star")?;
     let (printed, sharp) = bounds(input, horizon);
     let alpha = input.regularised.then(|| input.alpha(horizon));
     Ok(json!({
@@ -88,7 +69,7 @@ fn trace(input: &Input) -> Result<Value> {
 }
 
 /// The curvature that the steps use: that of f, or of the regularised losses.
-fn curvature(input: &Input, horizon: u64) -> rooco::Result<Curvature> {
+fn curvature(input: &Input, horizon: u64) -> Result<Curvature> {
     if input.regularised {
         let alpha = input.alpha(horizon);
         Curvature::new(input.beta + alpha, alpha)
@@ -104,9 +85,9 @@ fn tau(input: &Input, horizon: u64) -> Option<u64> {
 fn learner(input: &Input, horizon: u64) -> Result<Sgd<Box<dyn Loss>>> {
     let draws = || match &input.draws {
         Some(u) => Ok(Draws::Given(u.clone())),
-        None => bail!("draws_u: this algorithm draws past rows, so it needs T draws in 1..T"),
+        None => Err(Error::Data("draws_u: this algorithm draws past rows, so it needs T draws in 1..T".into())),
     };
-    let task = Task::boxed(input.loss(), input.domain()).start_at(input.w1.clone()).context("w1")?;
+    let task = Task::boxed(input.loss(), input.domain()).start_at(input.w1.clone()).at("w1")?;
     let r = || Regulariser { alpha: Some(input.alpha(horizon)), w0: Some(input.w0.clone()) };
     Ok(match (input.algorithm.name, input.regularised) {
         ("reservoir-sgd", false) => algorithm::reservoir_sgd(task, curvature(input, horizon)?, horizon, draws()?)?,

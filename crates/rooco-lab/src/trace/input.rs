@@ -1,14 +1,29 @@
 //! Reads and checks a problem file; every complaint names the field.
 
-use anyhow::{Context, Result, bail, ensure};
 use rooco::algorithm::Algorithm;
 use rooco::domain::{Ball, Cuboid};
 use rooco::loss::{ErrorsInVariables, Linear, Logistic, Noise, NoisyLabels, Quadratic, Ridge};
-use rooco::{Domain, Loss, Row};
+use rooco::{Domain, Error, Loss, Result, Row};
 use serde_json::Value;
 
 /// The algorithms that a trace can run: those whose draws and steps are all in the problem file.
 const ALGORITHMS: [&str; 4] = ["reservoir-sgd", "sgd-without-replacement", "ogd", "mixture-sgd"];
+
+/// The complaint itself.
+fn no<T>(what: impl Into<String>) -> Result<T> {
+    Err(Error::Data(what.into()))
+}
+
+/// Puts the name of a field before a complaint.
+pub(super) trait At<T> {
+    fn at(self, field: &str) -> Result<T>;
+}
+
+impl<T> At<T> for Result<T> {
+    fn at(self, field: &str) -> Result<T> {
+        self.map_err(|e| Error::Data(format!("{field}: {e}")))
+    }
+}
 
 /// One row, owned.
 pub struct OwnedRow {
@@ -65,7 +80,7 @@ impl<'a> Fields<'a> {
     }
 
     fn get(&self, name: &str) -> Result<&'a Value> {
-        self.find(name).with_context(|| format!("{name}: this field is missing"))
+        self.find(name).map_or_else(|| no(format!("{name}: this field is missing")), Ok)
     }
 
     fn number(&self, name: &str) -> Result<f64> {
@@ -87,20 +102,22 @@ impl<'a> Fields<'a> {
         let list = array(name, self.get(name)?, len)?;
         let read = |(t, v): (usize, &Value)| match v.as_u64() {
             Some(u) if (lo..=hi).contains(&u) => Ok(u),
-            _ => bail!("{name}[{t}]: {v} is not a whole number in {lo}..={hi}"),
+            _ => no(format!("{name}[{t}]: {v} is not a whole number in {lo}..={hi}")),
         };
         list.iter().enumerate().map(read).collect()
     }
 }
 
 fn array<'a>(name: &str, value: &'a Value, len: usize) -> Result<&'a Vec<Value>> {
-    let list = value.as_array().with_context(|| format!("{name}: must be a list"))?;
-    ensure!(list.len() == len, "{name}: has {} entries where {len} are needed", list.len());
-    Ok(list)
+    match value.as_array() {
+        None => no(format!("{name}: must be a list")),
+        Some(list) if list.len() != len => no(format!("{name}: has {} entries where {len} are needed", list.len())),
+        Some(list) => Ok(list),
+    }
 }
 
 fn number(name: &str, value: &Value) -> Result<f64> {
-    value.as_f64().filter(|v| v.is_finite()).with_context(|| format!("{name}: {value} is not a finite number"))
+    value.as_f64().filter(|v| v.is_finite()).map_or_else(|| no(format!("{name}: {value} is not a finite number")), Ok)
 }
 
 fn numbers(name: &str, value: &Value, len: usize) -> Result<Vec<f64>> {
@@ -110,22 +127,22 @@ fn numbers(name: &str, value: &Value, len: usize) -> Result<Vec<f64>> {
 impl Input {
     /// Checks every field that is needed.
     pub fn read(json: &Value) -> Result<Self> {
-        ensure!(json.is_object(), "the problem must be a JSON object");
+        if !json.is_object() {
+            return no("the problem must be a JSON object");
+        }
         let f = Fields(json);
-        let size = |name: &str| -> Result<usize> {
-            let n = f
-                .get(name)?
-                .as_u64()
-                .filter(|&n| n >= 1)
-                .with_context(|| format!("{name}: must be a whole number of at least 1"))?;
-            Ok(n as usize)
+        let size = |name: &str| match f.get(name)?.as_u64() {
+            Some(n) if n >= 1 => Ok(n as usize),
+            _ => no(format!("{name}: must be a whole number of at least 1")),
         };
         let (t, d) = (size("T")?, size("d")?);
         let (rows, loss) = rows(&f, json, t, d)?;
         let order: Vec<usize> = f.integers("order", t, 0, t as u64 - 1)?.into_iter().map(|z| z as usize).collect();
         let mut seen = vec![false; t];
         for (round, &z) in order.iter().enumerate() {
-            ensure!(!std::mem::replace(&mut seen[z], true), "order[{round}]: row {z} appears twice; every row comes once");
+            if std::mem::replace(&mut seen[z], true) {
+                return no(format!("order[{round}]: row {z} appears twice; every row comes once"));
+            }
         }
         let w1 = f.numbers("w1", d)?;
         let algorithm = f.get("algorithm")?;
@@ -133,10 +150,10 @@ impl Input {
             .as_str()
             .and_then(|name| Algorithm::parse(name).ok())
             .filter(|a| ALGORITHMS.contains(&a.name))
-            .with_context(|| format!("algorithm: {algorithm} is none of {}", ALGORITHMS.join(", ")))?;
+            .map_or_else(|| no(format!("algorithm: {algorithm} is none of {}", ALGORITHMS.join(", "))), Ok)?;
         let regularised = match f.find("regularised") {
             None => false,
-            Some(v) => v.as_bool().context("regularised: must be true or false")?,
+            Some(v) => v.as_bool().map_or_else(|| no("regularised: must be true or false"), Ok)?,
         };
         Ok(Input {
             name: f.find("name").and_then(Value::as_str).unwrap_or("").to_owned(),
@@ -188,8 +205,8 @@ impl Input {
 }
 
 fn rows(f: &Fields<'_>, json: &Value, t: usize, d: usize) -> Result<(Vec<OwnedRow>, LossKind)> {
-    let loss = json.get("loss").context("loss: this field is missing")?;
-    let kind = loss.as_str().or_else(|| loss.get("kind")?.as_str()).context("loss: must be a name")?;
+    let Some(loss) = json.get("loss") else { return no("loss: this field is missing") };
+    let Some(kind) = loss.as_str().or_else(|| loss.get("kind")?.as_str()) else { return no("loss: must be a name") };
     let labelled = |name_x: &str| -> Result<Vec<OwnedRow>> {
         let (x, y) = (f.table(name_x, t, d)?, f.numbers("y", t)?);
         Ok(x.into_iter().zip(y).map(|(x, y)| OwnedRow { x, y }).collect())
@@ -204,39 +221,40 @@ fn rows(f: &Fields<'_>, json: &Value, t: usize, d: usize) -> Result<(Vec<OwnedRo
                 for (k, line) in lines.iter().enumerate() {
                     flat.extend(numbers(&format!("A[{i}][{k}]"), line, d)?);
                 }
-                rows.push(OwnedRow { x: Quadratic::row(&flat, b).with_context(|| format!("A[{i}]"))?, y: 0.0 });
+                rows.push(OwnedRow { x: Quadratic::row(&flat, b).at(&format!("A[{i}]"))?, y: 0.0 });
             }
             (rows, LossKind::Quadratic)
         }
         "eiv" => {
             let noise = Noise::Diagonal(f.numbers("sigma2", d)?);
-            (labelled("x")?, LossKind::ErrorsInVariables(ErrorsInVariables::new(noise).context("sigma2")?))
+            (labelled("x")?, LossKind::ErrorsInVariables(ErrorsInVariables::new(noise).at("sigma2")?))
         }
         "noisy_logistic" => {
             let rows = labelled("x")?;
             if let Some(i) = rows.iter().position(|r| r.y.abs() != 1.0) {
-                bail!("y[{i}]: {} is neither 1 nor -1", rows[i].y);
+                return no(format!("y[{i}]: {} is neither 1 nor -1", rows[i].y));
             }
-            let inner =
-                NoisyLabels::new(Logistic, f.number("rho_plus")?, f.number("rho_minus")?).context("rho_plus, rho_minus")?;
+            let inner = NoisyLabels::new(Logistic, f.number("rho_plus")?, f.number("rho_minus")?).at("rho_plus, rho_minus")?;
             let ridge = if f.find("ridge").is_some() { f.number("ridge")? } else { 0.0 };
-            ensure!(ridge >= 0.0, "ridge: must not be negative");
+            if ridge < 0.0 {
+                return no("ridge: must not be negative");
+            }
             (rows, LossKind::NoisyLogistic(inner, ridge))
         }
-        other => bail!("loss: `{other}` is none of quadratic, eiv, noisy_logistic"),
+        other => return no(format!("loss: `{other}` is none of quadratic, eiv, noisy_logistic")),
     })
 }
 
 fn domain(f: &Fields<'_>, d: usize) -> Result<DomainKind> {
     let domain = f.get("domain")?;
-    let kind = domain.get("kind").and_then(Value::as_str).context("domain.kind: must be \"ball\" or \"box\"")?;
-    let field = |name: &str| domain.get(name).with_context(|| format!("domain.{name}: this field is missing"));
+    let Some(kind) = domain.get("kind").and_then(Value::as_str) else { return no("domain.kind: must be \"ball\" or \"box\"") };
+    let field = |name: &str| domain.get(name).map_or_else(|| no(format!("domain.{name}: this field is missing")), Ok);
     Ok(match kind {
-        "ball" => DomainKind::Ball(Ball::new(number("domain.radius", field("radius")?)?).context("domain.radius")?),
+        "ball" => DomainKind::Ball(Ball::new(number("domain.radius", field("radius")?)?).at("domain.radius")?),
         "box" => {
             let (lo, hi) = (numbers("domain.lo", field("lo")?, d)?, numbers("domain.hi", field("hi")?, d)?);
-            DomainKind::Cuboid(Cuboid::new(lo, hi).context("domain")?)
+            DomainKind::Cuboid(Cuboid::new(lo, hi).at("domain")?)
         }
-        other => bail!("domain.kind: `{other}` is neither \"ball\" nor \"box\""),
+        other => return no(format!("domain.kind: `{other}` is neither \"ball\" nor \"box\"")),
     })
 }
