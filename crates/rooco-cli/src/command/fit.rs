@@ -63,7 +63,7 @@ pub struct Arguments {
     #[arg(long, default_value = "auto")]
     pub features: String,
 
-    /// Numeric columns along which the score must rise, exactly: their curves are made so after the pass, and they are in no pair.
+    /// Numeric columns along which the score must not fall, but for the rounding of a sum: their curves are made so after the pass, and they are in no pair.
     #[arg(long, value_delimiter = ',', value_name = "COLUMN,...")]
     pub increasing: Vec<String>,
 
