@@ -181,7 +181,8 @@ fn within(delta: f64, rho: f64, farthest: f64) -> Option<Known> {
     Some(Known::Within { gap: gap.max(0.0) * (1.0 + 1e-9), distance: t * (0.5 * farthest).exp() * (1.0 + 1e-9) })
 }
 
-/// What the rows themselves say of a point: `here` are their sums at it, with the Hessian and how far they reach. Nothing is taken for the worst row, as it must be without them.
+/// What the rows themselves say of a point: `here` are their sums at it, with the Hessian and how far they reach. The row that reaches farthest enters only with
+/// the rest of the way to the optimum, not with the whole step, as it must without them.
 pub fn known_with_rows(here: &Expansion, spec: &LossSpec) -> Known {
     if spec.without_l2().is_ok_and(|l| l.is_quadratic()) {
         return Known::Exact;
