@@ -1,14 +1,15 @@
-//! What a model of curves and pairs says, column by column: a score is a constant, a function of every column, and a function of some pairs.
+//! What a model of curves and pairs says, column by column: a score is a constant, a function of every column, a function of some pairs, and the sum of
+//! small trees.
 //!
 //! ```text
-//! score(x) = constant + Σ_j f_j(x_j) + Σ_jk f_jk(x_j, x_k)
+//! score(x) = constant + Σ_j f_j(x_j) + Σ_jk f_jk(x_j, x_k) + trees(x)
 //! ```
 //!
 //! Every f has mean zero over the first rows, the pairs also along each of their two columns: what a pair says about one column alone is in that column's
 //! curve. Means are those of the map ([`Axis::mass`]), for a pair as if its two columns were independent.
 
 use rooco::Features;
-use rooco::map::{Axis, Knots, Map};
+use rooco::map::{Axis, Knots, Map, Tree};
 use rooco_data::stream::{Role, Schema};
 
 use crate::model::Model;
@@ -22,18 +23,25 @@ pub struct Effects<'a> {
     constant: f64,
     columns: Vec<ColumnEffect>,
     pairs: Vec<PairEffect>,
+    /// The mean of every tree over the first rows.
+    trees: Vec<f64>,
 }
+
+/// What the function of all trees is called.
+pub const TREES: &str = "trees";
 
 /// A function as a list of numbers.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Effect {
-    /// `carat`, or `carat × cut`.
+    /// `carat`, `carat × cut`, or `trees`.
     pub name: String,
+    /// `line`, `curve`, `categories`, `pair` or `trees`.
+    pub kind: &'static str,
     /// The mean of |f| over the first rows.
     pub importance: f64,
-    /// Where: one column for a curve or levels, two for a pair.
+    /// Where: one column for a curve or levels, two for a pair. Trees have their leaves for levels.
     pub of: Vec<Side>,
-    /// f at every place; a pair has a row for each place of its first column.
+    /// f at every place; a pair has a row for each place of its first column. Of trees what each leaf adds: a row is in one leaf of each.
     pub value: Vec<f64>,
     /// The standard error of f at every place, where the model has errors and no pair speaks about this column: that of the place's weight. The weights of all
     /// columns can be moved by constants without a change of the model, and these errors have no part of that.
@@ -88,7 +96,8 @@ impl<'a> Effects<'a> {
     /// Of an output of a model; `None` if the model takes its columns as they are.
     pub fn of(model: &'a Model, output: usize) -> Option<Self> {
         let map = model.rule.map.as_deref()?;
-        let mut effects = Effects { model, map, output, constant: 0.0, columns: Vec::new(), pairs: Vec::new() };
+        let mut effects =
+            Effects { model, map, output, constant: 0.0, columns: Vec::new(), pairs: Vec::new(), trees: Vec::new() };
         effects.columns = columns(&model.about.schema, map);
         effects.take_pairs_apart();
         effects.constant = model.rule.offset[output];
@@ -101,6 +110,9 @@ impl<'a> Effects<'a> {
             effects.constant += mean;
         }
         effects.constant += effects.pairs.iter().map(|p| p.mean).sum::<f64>();
+        let mean = |t: &Tree| t.mass.iter().enumerate().map(|(l, m)| m * effects.weight(t.at as usize + l)).sum();
+        effects.trees = map.trees().iter().map(mean).collect();
+        effects.constant += effects.trees.iter().sum::<f64>();
         Some(effects)
     }
 
@@ -205,6 +217,7 @@ impl<'a> Effects<'a> {
     pub fn list(&self) -> Vec<Effect> {
         let mut all: Vec<Effect> = self.columns.iter().map(|c| self.column(c)).collect();
         all.extend(self.pairs.iter().map(|p| self.pair(p)));
+        all.extend(self.all_trees());
         all.sort_by(|a, b| b.importance.total_cmp(&a.importance));
         all
     }
@@ -217,7 +230,7 @@ impl<'a> Effects<'a> {
 
     /// The standard error of a function at its places: those of a curve alone, or of categories. The mixture and pairs have none.
     fn errors(&self, c: &ColumnEffect) -> Option<Vec<f64>> {
-        if self.map.keeps_raw() || !self.map.pairs().is_empty() {
+        if self.map.keeps_raw() || !self.map.pairs().is_empty() || !self.map.trees().is_empty() {
             return None;
         }
         match &c.kind {
@@ -256,7 +269,30 @@ impl<'a> Effects<'a> {
         };
         let importance = value.iter().zip(&side.mass).map(|(v, m)| m * v.abs()).sum();
         let error = self.errors(c).filter(|e| e.len() == value.len());
-        Effect { name: c.name.clone(), importance, of: vec![side], value, error }
+        let kind = match &side {
+            Side { levels: Some(_), .. } => "categories",
+            Side { at: Some(at), .. } if at.len() <= 2 => "line",
+            _ => "curve",
+        };
+        Effect { name: c.name.clone(), kind, importance, of: vec![side], value, error }
+    }
+
+    /// The trees together: their leaves, and how much their sum is in those of the first rows that the map has kept.
+    fn all_trees(&self) -> Option<Effect> {
+        let adds = |t: usize, leaf: usize| self.weight(self.map.trees()[t].at as usize + leaf) - self.trees[t];
+        let rows = if self.trees.is_empty() { return None } else { self.map.sample(0).len() };
+        let sum = |row: usize| (0..self.trees.len()).map(|t| adds(t, self.map.sample(t)[row] as usize)).sum::<f64>();
+        let importance = (0..rows).map(|row| sum(row).abs()).sum::<f64>() / rows.max(1) as f64;
+        let (mut levels, mut mass, mut value) = (Vec::new(), Vec::new(), Vec::new());
+        for (t, tree) in self.map.trees().iter().enumerate() {
+            for leaf in 0..tree.leaves() {
+                levels.push(format!("tree {}: {}", t + 1, self.model.leaf(t, leaf)));
+                mass.push(tree.mass[leaf]);
+                value.push(adds(t, leaf));
+            }
+        }
+        let side = Side { column: TREES.into(), at: None, levels: Some(levels), mass };
+        Some(Effect { name: TREES.into(), kind: "trees", importance, of: vec![side], value, error: None })
     }
 
     fn pair(&self, p: &PairEffect) -> Effect {
@@ -271,7 +307,7 @@ impl<'a> Effects<'a> {
         }
         let importance =
             value.iter().enumerate().map(|(k, v)| rows[k / columns.len()] * columns[k % columns.len()] * v.abs()).sum();
-        Effect { name: p.name.clone(), importance, of: sides, value, error: None }
+        Effect { name: p.name.clone(), kind: "pair", importance, of: sides, value, error: None }
     }
 
     fn side(&self, axis: usize) -> Side {
@@ -294,16 +330,18 @@ impl<'a> Effects<'a> {
         }
     }
 
-    /// The names of what [`explain`](Self::explain) returns: columns, then pairs.
+    /// The names of what [`explain`](Self::explain) returns: columns, pairs, the trees together.
     pub fn names(&self) -> Vec<String> {
-        self.columns.iter().map(|c| c.name.clone()).chain(self.pairs.iter().map(|p| p.name.clone())).collect()
+        let trees = (!self.trees.is_empty()).then(|| TREES.to_owned());
+        self.columns.iter().map(|c| c.name.clone()).chain(self.pairs.iter().map(|p| p.name.clone())).chain(trees).collect()
     }
 
-    /// What every column and every pair adds to the score of this row: the constant and these are the score.
+    /// What every column, every pair and the trees add to the score of this row: the constant and these are the score.
     pub fn explain(&self, x: Features<'_>) -> Vec<f64> {
         let (map, rule) = (self.map, &self.model.rule);
         let limit = |i: usize| rule.limits.as_ref().map_or(f64::INFINITY, |l| l.get(i).copied().unwrap_or(0.0));
-        let mut all = vec![0.0; self.columns.len() + self.pairs.len()];
+        let trees_at = self.columns.len() + self.pairs.len();
+        let mut all = vec![0.0; trees_at + !self.trees.is_empty() as usize];
         // Which column, or pair, a mapped coordinate belongs to.
         let of_curve = |i: usize| map.curves().partition_point(|c| c.at as usize <= i) - 1;
         let of_pair = |i: usize| map.pairs().partition_point(|p| p.at as usize <= i) - 1;
@@ -321,6 +359,8 @@ impl<'a> Effects<'a> {
                     column_of(map.curves()[of_curve(i)].coordinate as usize)
                 } else if k < row.pairs {
                     Some(self.columns.len() + of_pair(i))
+                } else if k < row.trees {
+                    Some(trees_at)
                 } else {
                     column_of(i - map.base())
                 };
@@ -341,6 +381,9 @@ impl<'a> Effects<'a> {
         for (k, p) in self.pairs.iter().enumerate() {
             let [a, b] = map.pairs()[p.pair].axes;
             all[self.columns.len() + k] -= at(&p.rows, a) + at(&p.columns, b) + p.mean;
+        }
+        if let Some(all) = all.get_mut(trees_at) {
+            *all -= self.trees.iter().sum::<f64>();
         }
         all
     }

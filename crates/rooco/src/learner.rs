@@ -63,8 +63,8 @@ pub trait Learner: Save + Send {
         None
     }
 
-    /// The shares of the columns as they are, of curves and of pairs in what is played, for a learner that mixes these.
-    fn experts(&self) -> Option<[f64; 3]> {
+    /// The shares of the columns as they are, of curves, of pairs and of trees in what is played, for a learner that mixes these.
+    fn experts(&self) -> Option<[f64; 4]> {
         None
     }
 

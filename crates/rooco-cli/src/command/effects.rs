@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use rooco_data::stream::Stream;
-use rooco_pass::effects::{Effect, Effects, Side};
+use rooco_pass::effects::{Effects, Side};
 use rooco_pass::model::Model;
 
 use crate::output::{Table, words};
@@ -27,7 +27,7 @@ pub fn text(model: &Model, top: usize) -> String {
         let mut table = Table::new(["adds to the score", "kind", "mean size", "from", "to"].map(String::from).to_vec());
         for e in &all[..shown] {
             let (low, high) = e.value.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
-            table.row(vec![e.name.clone(), kind(e).into(), words::short(e.importance), words::short(low), words::short(high)]);
+            table.row(vec![e.name.clone(), e.kind.into(), words::short(e.importance), words::short(low), words::short(high)]);
         }
         let of = if class.is_empty() { String::new() } else { format!(" of class {class}") };
         let _ = write!(
@@ -41,15 +41,6 @@ pub fn text(model: &Model, top: usize) -> String {
         }
     }
     out
-}
-
-fn kind(e: &Effect) -> &'static str {
-    match &e.of[..] {
-        [Side { levels: Some(_), .. }] => "categories",
-        [Side { at: Some(at), .. }] if at.len() <= 2 => "line",
-        [_] => "curve",
-        _ => "pair",
-    }
 }
 
 /// All functions as JSON, an entry an output.

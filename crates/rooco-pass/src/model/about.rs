@@ -8,7 +8,7 @@ use crate::metrics::Figures;
 use crate::order::OrderReport;
 use rooco::Features;
 use rooco::loss::LossSpec;
-use rooco::map::Axis;
+use rooco::map::{Answer, Axis};
 use rooco::optimum::Expansion;
 use rooco::words::{short, thousands};
 use rooco::{Error, Result};
@@ -30,7 +30,7 @@ pub struct About {
     pub features: String,
     /// The shares of the columns as they are, of curves and of pairs in the model, if it is an average of these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub experts: Option<[f64; 3]>,
+    pub experts: Option<[f64; 4]>,
     /// The domain, as written on the command line.
     pub domain: String,
     /// The seed.
@@ -239,10 +239,14 @@ impl Model {
             };
         };
         let (curves, pairs) = (thousands(map.curves().len() as u64), thousands(map.pairs().len() as u64));
-        let mut text = format!("{curves} curves, {pairs} pairs of columns ({weights} weights)");
+        let trees = match map.trees().len() {
+            0 => String::new(),
+            n => format!(", {n} trees"),
+        };
+        let mut text = format!("{curves} curves, {pairs} pairs of columns{trees} ({weights} weights)");
         if let Some(shares) = self.about.experts {
-            let [lines, curves, pairs] = shares.map(|p| 100.0 * p);
-            text += &format!("; an average of lines {lines:.1} %, curves {curves:.1} %, pairs {pairs:.1} %");
+            let [lines, curves, pairs, trees] = shares.map(|p| 100.0 * p);
+            text += &format!("; an average of lines {lines:.1} %, curves {curves:.1} %, pairs {pairs:.1} %, trees {trees:.1} %");
         }
         text
     }
@@ -264,7 +268,32 @@ impl Model {
         Ok(w)
     }
 
-    /// What the weights of a coordinate are about: a column, a hat of its curve, a cell of a pair.
+    /// Which rows are in a leaf of a tree: `carat <= 0.9, cut is Ideal or Premium`.
+    pub fn leaf(&self, tree: usize, leaf: usize) -> String {
+        let (schema, Some(map)) = (&self.about.schema, &self.rule.map) else { return String::new() };
+        let mut asked: Vec<String> = Vec::new();
+        for (axis, answer) in map.path(tree, leaf) {
+            asked.push(match (&map.axes()[axis], answer) {
+                (Axis::Number { coordinate, .. }, Answer::AtMost(cut)) => {
+                    format!("{} <= {}", schema.name(*coordinate as usize), short(cut))
+                }
+                (Axis::Number { coordinate, .. }, Answer::Above(cut)) => {
+                    format!("{} > {}", schema.name(*coordinate as usize), short(cut))
+                }
+                (Axis::Levels { coordinates, .. }, Answer::Among(levels)) => {
+                    let names: Vec<String> = levels
+                        .iter()
+                        .map(|l| coordinates.get(*l).map_or("(others)".to_owned(), |i| schema.name(*i as usize)))
+                        .collect();
+                    names.join(" or ")
+                }
+                _ => String::new(),
+            });
+        }
+        asked.join(", ")
+    }
+
+    /// What the weights of a coordinate are about: a column, a hat of its curve, a cell of a pair, a leaf of a tree.
     pub fn feature_name(&self, i: usize) -> String {
         let schema = &self.about.schema;
         let Some(map) = &self.rule.map else { return schema.name(i) };
@@ -280,6 +309,10 @@ impl Model {
                 None if k == knots.len() => format!("{name} < {}", short(knots[0])),
                 None => format!("{name} > {}", short(knots[knots.len() - 1])),
             };
+        }
+        if i >= map.pair_coordinates() {
+            let tree = map.trees().partition_point(|t| t.at as usize <= i) - 1;
+            return format!("tree {} leaf {}", tree + 1, i - map.trees()[tree].at as usize + 1);
         }
         let pair = &map.pairs()[map.pairs().partition_point(|p| p.at as usize <= i) - 1];
         let [a, b] = pair.axes.map(|a| &map.axes()[a]);

@@ -1,31 +1,38 @@
-//! Columns as they are, curves, and pairs: three default learners in one average.
+//! Columns as they are, curves, pairs, and trees: default learners in one average.
 
 use std::sync::Arc;
 
 use super::default_learner;
 use super::jury::Jury;
+use super::on_mapped::near;
 use crate::error::{Error, Result};
 use crate::learner::{Learner, Played, Save};
 use crate::loss::{Loss, LossSpec, Prediction};
-use crate::map::{Map, Mapped};
+use crate::map::{Map, Mapped, ROWS_FOR_TREES};
 use crate::point::Outputs;
 use crate::row::{Features, MAX_FEATURES, Row};
+use crate::rows::Rows;
 use crate::rule::Rule;
 use crate::state::State;
 
-/// Default learners on the columns as they are, on curves and on pairs; what is played is their average, weighted by what each has paid.
+/// Default learners on the columns as they are, on curves, on pairs and on trees; what is played is their average, weighted by what each has paid.
 ///
 /// ```text
-/// row ──> as it is         ──> linear ──┐
-///     ──> curves           ──> shapes ──┼──> Σ p·score, p by progressive loss (jury.rs)
-///     ──> curves and pairs ──> pairs  ──┘
+/// row ──> as it is                ──> linear ──┐
+///     ──> curves                  ──> shapes ──┼──> Σ p·score, p by progressive loss (jury.rs)
+///     ──> curves and pairs        ──> pairs  ──┤
+///     ──> curves, pairs and trees ──> trees  ──┘    from row 20,000 on
 /// ```
 ///
-/// All three are linear in the coordinates of one [`Map`], and so is their average: the rule that is written out is one map and one list of weights.
-/// A simpler expert that is not played while a richer one is rests after the first rows: it then sees one block of rows in eight, and only there the jury
-/// compares. A richer one never rests, for it may come from behind.
+/// Trees look at y, so they come late: the first rows are kept, the trees are grown on them, their learner learns from them, and only the rows after them say
+/// what it is worth. A stream that ends before has none.
 ///
-/// *Guarantee*: none, as for the default. *Memory and time*: at most the sum of the three.
+/// All are linear in the coordinates of one [`Map`], and so is their average: the rule that is written out is one map and one list of weights.
+/// A simpler expert that is not played while a richer one is rests after the first rows: it then sees one block of rows in eight. A richer one never
+/// rests, for it may come from behind.
+///
+/// *Guarantee*: none, as for the default. *Memory and time*: at most the sum of all, and the first rows; the round in which trees are grown takes as long as
+/// thousands of others.
 pub struct Experts {
     spec: LossSpec,
     /// Of scores.
@@ -34,13 +41,15 @@ pub struct Experts {
     map: Option<Arc<Map>>,
     /// The same without the columns that have a curve, which the linear expert has.
     without_raw: Option<Map>,
+    /// The rows so far, while trees may be grown on them.
+    kept: Option<Rows>,
     members: Vec<Member>,
     jury: Jury,
     rounds: u64,
     max_features: usize,
     // Scratch: the mapped row, the same without pairs, the scores of each member, and what each paid.
     row: Mapped,
-    curves: (Vec<u32>, Vec<f64>),
+    parts: Parts,
     scores: Vec<f64>,
     paid: Vec<f64>,
 }
@@ -51,7 +60,10 @@ const NOBODY_RESTS: u64 = 1 << 14;
 const BLOCK: u64 = 1024;
 const ONE_IN: u64 = 8;
 
-/// One of the three.
+/// Rows are kept for trees up to so many entries: 48 MB.
+const MOST_ENTRIES: usize = 4_000_000;
+
+/// One of them.
 struct Member {
     of: Of,
     learner: Box<dyn Learner>,
@@ -63,6 +75,27 @@ enum Of {
     Columns,
     Curves,
     Pairs,
+    Trees,
+}
+
+/// A mapped row without trees, and without pairs.
+#[derive(Default)]
+struct Parts {
+    curves: (Vec<u32>, Vec<f64>),
+    pairs: (Vec<u32>, Vec<f64>),
+}
+
+impl Parts {
+    /// What a member sees of a row that was mapped.
+    fn of<'a>(&'a self, of: Of, x: Features<'a>, row: &'a Mapped) -> Features<'a> {
+        let part = match of {
+            Of::Columns => return x,
+            Of::Curves => &self.curves,
+            Of::Pairs if row.trees > row.pairs => &self.pairs,
+            Of::Pairs | Of::Trees => return row.features(),
+        };
+        Features::Sparse { index: &part.0, value: &part.1 }
+    }
 }
 
 impl Of {
@@ -71,6 +104,7 @@ impl Of {
             Of::Columns => "linear.",
             Of::Curves => "shapes.",
             Of::Pairs => "pairs.",
+            Of::Trees => "trees.",
         }
     }
 }
@@ -84,12 +118,13 @@ impl Experts {
             loss: spec.of_scores()?,
             map: None,
             without_raw: None,
+            kept: None,
             members: Vec::new(),
             jury: Jury::new(1, regression),
             rounds: 0,
             max_features: MAX_FEATURES,
             row: Mapped::default(),
-            curves: Default::default(),
+            parts: Parts::default(),
             scores: Vec::new(),
             paid: Vec::new(),
         };
@@ -106,6 +141,10 @@ impl Experts {
         if map.as_ref().is_some_and(|m| !m.pairs().is_empty()) {
             of.push(Of::Pairs);
         }
+        if map.as_ref().is_some_and(|m| !m.trees().is_empty()) {
+            of.push(Of::Trees);
+        }
+        self.kept = map.as_ref().filter(|m| m.trees().is_empty() && m.may_have_trees()).map(|_| Rows::default());
         let member = |of| Ok(Member { of, learner: default_learner(&self.spec, None, 1)? });
         self.members = of.into_iter().map(member).collect::<Result<_>>()?;
         self.jury = Jury::new(self.members.len(), self.jury.regression());
@@ -128,9 +167,44 @@ impl Experts {
         self.jury.shares().iter().take_while(|p| **p == 0.0).count()
     }
 
-    /// The share of the columns as they are, of curves and of pairs in what is played.
-    pub fn shares(&self) -> [f64; 3] {
-        let mut shares = [0.0; 3];
+    /// Keeps a row for the trees, or grows them.
+    fn keep(&mut self, z: Row<'_>) -> Result<()> {
+        let Some(kept) = &mut self.kept else { return Ok(()) };
+        kept.push(z);
+        if kept.entries() > MOST_ENTRIES {
+            self.kept = None;
+        } else if kept.len() >= ROWS_FOR_TREES {
+            let kept = std::mem::take(kept);
+            self.kept = None;
+            self.grow(&kept)?;
+        }
+        Ok(())
+    }
+
+    /// Trees for the rows so far, and one more member, which learns from them.
+    fn grow(&mut self, kept: &Rows) -> Result<()> {
+        let Some(map) = &self.map else { return Ok(()) };
+        let map = map.with_trees(kept, self.loss.outputs(), &mut near(self.loss.as_ref(), kept))?;
+        if map.trees().is_empty() {
+            return Ok(());
+        }
+        let without_raw = map.without_raw();
+        let mut learner = default_learner(&self.spec, None, 1)?;
+        learner.set_max_features(map.base().saturating_add(self.max_features));
+        for j in 0..kept.len() {
+            let z = kept.get(j);
+            without_raw.apply(z.x, &mut self.row);
+            learner.observe(Row { x: self.row.features(), ..z })?;
+        }
+        (self.map, self.without_raw) = (Some(Arc::new(map)), Some(without_raw));
+        self.members.push(Member { of: Of::Trees, learner });
+        self.jury.join();
+        Ok(())
+    }
+
+    /// The share of the columns as they are, of curves, of pairs and of trees in what is played.
+    pub fn shares(&self) -> [f64; 4] {
+        let mut shares = [0.0; 4];
         for (member, p) in self.members.iter().zip(self.jury.shares()) {
             shares[member.of as usize] = *p;
         }
@@ -140,42 +214,50 @@ impl Experts {
     /// Where a member's coordinate i is in the rule: curves and pairs first, the row as it came at the end.
     fn place(&self, of: Of, i: usize) -> usize {
         let Some(map) = &self.map else { return i };
-        let curves = map.curve_coordinates();
+        let (curves, pairs) = (map.curve_coordinates(), map.pair_coordinates());
         match of {
             Of::Columns => map.base() + i,
             Of::Curves if i >= curves => map.base() + i - curves,
+            Of::Pairs if i >= pairs => map.base() + i - pairs,
             _ => i,
         }
     }
 }
 
-/// The curves of a mapped row and what was passed on, without the pairs between them.
-fn without_pairs(row: &Mapped, base: u32, curves: u32, out: &mut (Vec<u32>, Vec<f64>)) {
+/// The first part of a mapped row, up to entry and coordinate `end`, and what was passed on, without what is between them.
+fn without_the_rest(row: &Mapped, map: &Map, (entry, coordinate): (usize, usize), out: &mut (Vec<u32>, Vec<f64>)) {
+    let down = (map.base() - coordinate) as u32;
     out.0.clear();
     out.1.clear();
-    out.0.extend_from_slice(&row.index[..row.curves]);
-    out.0.extend(row.index[row.pairs..].iter().map(|i| i - base + curves));
-    out.1.extend_from_slice(&row.value[..row.curves]);
-    out.1.extend_from_slice(&row.value[row.pairs..]);
+    out.0.extend_from_slice(&row.index[..entry]);
+    out.0.extend(row.index[row.trees..].iter().map(|i| i - down));
+    out.1.extend_from_slice(&row.value[..entry]);
+    out.1.extend_from_slice(&row.value[row.trees..]);
+}
+
+/// What members without trees, or without pairs, see of a mapped row.
+fn part(of: Of, row: &Mapped, map: &Map, parts: &mut Parts) {
+    match of {
+        Of::Curves => without_the_rest(row, map, (row.curves, map.curve_coordinates()), &mut parts.curves),
+        Of::Pairs if row.trees > row.pairs => without_the_rest(row, map, (row.pairs, map.pair_coordinates()), &mut parts.pairs),
+        _ => {}
+    }
 }
 
 impl Learner for Experts {
     fn scores(&self, x: Features<'_>, out: &mut [f64]) {
         let mut row = Mapped::default();
-        let mut curves = Default::default();
+        let mut parts = Parts::default();
         if let Some(map) = &self.without_raw {
             map.apply(x, &mut row);
-            without_pairs(&row, map.base() as u32, map.curve_coordinates() as u32, &mut curves);
         }
         let mut scores = vec![0.0; out.len()];
         out.fill(0.0);
         for (member, p) in self.members.iter().zip(self.jury.shares()).filter(|(_, p)| **p > 0.0) {
-            let x = match member.of {
-                Of::Columns => x,
-                Of::Curves => Features::Sparse { index: &curves.0, value: &curves.1 },
-                Of::Pairs => row.features(),
-            };
-            member.learner.scores(x, &mut scores);
+            if let Some(map) = &self.without_raw {
+                part(member.of, &row, map, &mut parts);
+            }
+            member.learner.scores(parts.of(member.of, x, &row), &mut scores);
             out.iter_mut().zip(&scores).for_each(|(out, score)| *out += p * score);
         }
     }
@@ -185,9 +267,6 @@ impl Learner for Experts {
         let resting = self.resting();
         if let Some(map) = &self.without_raw {
             map.apply(z.x, &mut self.row);
-            if self.members.iter().skip(resting).any(|m| m.of == Of::Curves) {
-                without_pairs(&self.row, map.base() as u32, map.curve_coordinates() as u32, &mut self.curves);
-            }
         }
         let outputs = self.loss.outputs();
         self.scores.clear();
@@ -195,11 +274,10 @@ impl Learner for Experts {
         self.paid.clear();
         let (played, own) = self.scores.split_at_mut(outputs);
         for (member, p) in self.members.iter_mut().zip(self.jury.shares()).skip(resting) {
-            let x = match member.of {
-                Of::Columns => z.x,
-                Of::Curves => Features::Sparse { index: &self.curves.0, value: &self.curves.1 },
-                Of::Pairs => self.row.features(),
-            };
+            if let Some(map) = &self.without_raw {
+                part(member.of, &self.row, map, &mut self.parts);
+            }
+            let x = self.parts.of(member.of, z.x, &self.row);
             let paid = member.learner.observe_scored(Row { x, ..z }, own)?;
             played.iter_mut().zip(own.iter()).for_each(|(out, score)| *out += p * score);
             self.paid.push(paid.loss);
@@ -209,10 +287,9 @@ impl Learner for Experts {
             1 => self.paid[0],
             _ => self.loss.value(&Outputs(played, outputs), unit),
         };
-        if resting == 0 {
-            self.jury.add(&self.paid, z.weight);
-        }
+        self.jury.add_without(resting, &self.paid, z.weight);
         self.rounds += 1;
+        self.keep(z)?;
         Ok(Played { t: self.rounds, loss })
     }
 
@@ -260,7 +337,7 @@ impl Learner for Experts {
         self.lines().and_then(Learner::joined)
     }
 
-    fn experts(&self) -> Option<[f64; 3]> {
+    fn experts(&self) -> Option<[f64; 4]> {
         Some(self.shares())
     }
 
@@ -282,6 +359,9 @@ impl Save for Experts {
         if let Some(map) = &self.map {
             s.put_all("map.", map.save());
         }
+        if let Some(kept) = &self.kept {
+            s.put_all("kept.", kept.save());
+        }
         s.put_all("jury.", self.jury.save());
         for member in &self.members {
             s.put_all(member.of.name(), member.learner.save());
@@ -295,6 +375,8 @@ impl Save for Experts {
         let map = if map.has("curves") { Some(Arc::new(Map::load(&map)?)) } else { None };
         let mut loaded = Experts::new(&self.spec, map)?;
         loaded.rounds = state.count("rounds")?;
+        let kept = state.part("kept.");
+        loaded.kept = if kept.has("len") { Some(Rows::load(&kept)?) } else { None };
         loaded.jury.load(&state.part("jury."))?;
         for member in &mut loaded.members {
             member.learner.load(&state.part(member.of.name()))?;
@@ -309,4 +391,4 @@ impl Save for Experts {
 }
 
 /// Whose state it is.
-const OWNER: &str = "experts 1";
+const OWNER: &str = "experts 2";

@@ -51,6 +51,32 @@ impl Jury {
         &self.shares
     }
 
+    /// One more expert, who has paid as much as the best so far: what comes tells.
+    pub fn join(&mut self) {
+        let least = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min);
+        let (loss, size) = (least(&self.losses), least(&self.sizes));
+        self.losses.push(loss);
+        self.sizes.push(size);
+        self.shares.push(0.0);
+        self.reweigh();
+    }
+
+    /// What each expert but the first few has paid for a row of weight s: those rest, and count as if they had been as much worse, or better, than the best of
+    /// the others as they were before.
+    pub fn add_without(&mut self, resting: usize, paid: &[f64], s: f64) {
+        if resting == 0 || self.weight <= 0.0 {
+            return self.add(paid, s);
+        }
+        let awake = (resting..self.losses.len()).min_by(|a, b| self.losses[*a].total_cmp(&self.losses[*b])).unwrap_or(resting);
+        let all: Vec<f64> = (0..self.losses.len())
+            .map(|e| match e.checked_sub(resting) {
+                Some(own) => paid[own],
+                None => paid[awake - resting] + (self.losses[e] - self.losses[awake]) / self.weight * s.abs(),
+            })
+            .collect();
+        self.add(&all, s);
+    }
+
     /// What each expert has paid for a row of weight s.
     pub fn add(&mut self, paid: &[f64], s: f64) {
         if s == 0.0 || self.losses.len() < 2 {
@@ -89,9 +115,10 @@ impl Jury {
             rate *= 0.5 * self.weight / best;
         }
         let plays = |e: usize| !self.signed || self.sizes[e] <= GUARD * best;
-        let lowest = (0..self.losses.len()).filter(|&e| plays(e)).map(|e| self.losses[e]).fold(f64::INFINITY, f64::min);
+        let worth = |e: usize| -rate * self.losses[e] - SIMPLER * e as f64;
+        let most = (0..self.losses.len()).filter(|&e| plays(e)).map(worth).fold(f64::NEG_INFINITY, f64::max);
         let shares: Vec<f64> = (0..self.losses.len())
-            .map(|e| if plays(e) { (-rate * (self.losses[e] - lowest) - SIMPLER * e as f64).exp() } else { 0.0 })
+            .map(|e| if plays(e) { (worth(e) - most).exp() } else { 0.0 })
             // What is nearly nothing is nothing, and need not be written out.
             .map(|p| if p < NOTHING { 0.0 } else { p })
             .collect();

@@ -60,6 +60,7 @@ pub use insured::{Insurance, Insured};
 pub use memory::Memory;
 pub use ogd::{ogd, sgd, sgd_with_replacement};
 pub use on_mapped::OnMapped;
+pub(crate) use on_mapped::near;
 pub use provable::{Unbiased, mixture_sgd, provable, provable_from};
 pub use registry::{ALGORITHMS, Algorithm, Entry, NONE, Needs, Order, Settings};
 pub use reservoir_sgd::{reservoir_sgd, reservoir_sgd_from};

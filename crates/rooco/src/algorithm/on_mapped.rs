@@ -3,11 +3,38 @@
 use std::sync::Arc;
 
 use crate::error::Result;
+use crate::gradient::Gradient;
 use crate::learner::{Insurance, Learner, Played, Save};
+use crate::loss::Loss;
 use crate::map::{Map, Mapped};
+use crate::point::Outputs;
 use crate::row::{Features, MAX_FEATURES, Row};
+use crate::rows::Rows;
 use crate::rule::Rule;
 use crate::state::State;
+
+/// Slopes and curvatures of the loss of the scores, for the trees of a map. Several scores: g²/s for the curvature, which has its mean.
+pub fn near<'a>(loss: &'a dyn Loss, rows: &'a Rows) -> impl FnMut(usize, &[f64], &mut [f64], &mut [f64]) + use<'a> {
+    let outputs = loss.outputs();
+    let mut g = Gradient::new(outputs);
+    let mut slopes = move |scores: &[f64], z: Row<'_>, out: &mut [f64]| {
+        g.clear();
+        loss.gradient(&Outputs(scores, outputs), Row { x: Features::Dense(&[1.0]), ..z }, &mut g);
+        out.copy_from_slice(&g.along_x);
+    };
+    move |j, scores, slope, curvature| {
+        let z = rows.get(j);
+        slopes(scores, z, slope);
+        if outputs > 1 {
+            curvature.iter_mut().zip(slope.iter()).for_each(|(h, g)| *h = if z.weight == 0.0 { 0.0 } else { g * g / z.weight });
+            return;
+        }
+        let step = 1e-4 * (1.0 + scores[0].abs());
+        let mut beyond = [0.0];
+        slopes(&[scores[0] + step], z, &mut beyond);
+        curvature[0] = (beyond[0] - slope[0]) / step;
+    }
+}
 
 /// A learner whose rows go through a [`Map`] first. Its theorems are about the mapped rows.
 pub struct OnMapped {

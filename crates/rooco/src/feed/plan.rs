@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::{Assumptions, Recipe};
-use crate::algorithm::{Algorithm, Experts, Memory, OnMapped, Pull, Settings, Task, default_learner};
+use crate::algorithm::{Algorithm, Experts, Memory, OnMapped, Pull, Settings, Task, default_learner, near};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::gradient::Gradient;
@@ -46,6 +46,11 @@ impl Plan {
         if !recipe.map.monotone.is_empty() && !plain {
             let what =
                 "a column is kept monotone after the pass, which no theorem and no domain allows: only with the default learner";
+            return Err(Error::Combination(what.into()));
+        }
+        if recipe.maps() == Kind::Trees && !recipe.algorithm.is_default() {
+            let what =
+                "trees are grown by the labels of the first rows, which no theorem covers: take pairs, or the default learner";
             return Err(Error::Combination(what.into()));
         }
         let map = map(&recipe, first)?.map(Arc::new);
@@ -196,7 +201,14 @@ fn map(recipe: &Recipe, first: &Rows) -> Result<Option<Map>> {
         };
         return Err(Error::Combination(what));
     }
-    spec.build(first, &mut |map| slopes(recipe, map, first))
+    let map = spec.build(first, &mut |map| slopes(recipe, map, first))?;
+    match map {
+        Some(map) if spec.kind == Kind::Trees => {
+            let loss = recipe.loss.of_scores()?;
+            map.with_trees(first, loss.outputs(), &mut near(loss.as_ref(), first)).map(Some)
+        }
+        map => Ok(map),
+    }
 }
 
 /// The slope of the loss at the score that each row gets from the default learner on curves, before it is learned from: an output at a time.

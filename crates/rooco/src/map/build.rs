@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::screen;
-use super::{Axis, Curve, Kind, Knots, Map, Mapped, Pair};
+use super::trees::ROWS_FOR_TREES;
+use super::{Axis, Curve, Kind, Knots, Map, Mapped, Pair, Tree};
 use crate::error::{Error, Result};
 use crate::rows::Rows;
 
@@ -76,6 +77,9 @@ impl MapSpec {
     /// among pairs, and for the rows to make it by.
     pub fn rows(&self, features: usize, first: &Rows) -> usize {
         let rows = self.least_rows(features);
+        if self.kind == Kind::Trees {
+            return ROWS_FOR_TREES;
+        }
         let signed = || (0..first.len().min(rows)).any(|j| first.get(j).weight < 0.0);
         if rows == WARM && matches!(self.kind, Kind::Pairs | Kind::Auto) && first.len() >= rows && signed() {
             return WARM_TO_CHOOSE;
@@ -89,8 +93,8 @@ impl MapSpec {
             Kind::Linear if self.interactions.is_empty() => 0,
             Kind::Linear => WARM,
             Kind::Shapes => WARM,
-            Kind::Pairs | Kind::Auto if (18..=MOST_AXES).contains(&columns) => WARM_TO_CHOOSE,
-            Kind::Pairs | Kind::Auto => WARM,
+            Kind::Pairs | Kind::Trees | Kind::Auto if (18..=MOST_AXES).contains(&columns) => WARM_TO_CHOOSE,
+            Kind::Pairs | Kind::Trees | Kind::Auto => WARM,
         }
     }
 
@@ -173,10 +177,14 @@ impl MapSpec {
             at = 0;
         }
         let fate = Map::fates(&curves, &axes);
-        let mut map = Map { curves, axes, pairs: Vec::new(), keeps_raw: false, base: at, fate };
+        let mut map =
+            Map { curves, axes, pairs: Vec::new(), trees: Vec::new(), sample: Vec::new(), keeps_raw: false, base: at, fate };
         map.weigh(first);
         let mut pairs = named;
-        if matches!(self.kind, Kind::Pairs | Kind::Auto) && first.len() >= ROWS_FOR_PAIRS && map.axes.len() <= MOST_AXES {
+        if matches!(self.kind, Kind::Pairs | Kind::Trees | Kind::Auto)
+            && first.len() >= ROWS_FOR_PAIRS
+            && map.axes.len() <= MOST_AXES
+        {
             let axes = map.axes.len();
             let all: Vec<[usize; 2]> = (0..axes).flat_map(|a| (a + 1..axes).map(move |b| [a, b])).collect();
             // Rows that cancel each other are few, however many there are: then a pair that explains nothing costs more than it does elsewhere.
@@ -245,6 +253,18 @@ impl Map {
         }
     }
 
+    /// Gives every tree its leaves.
+    pub(super) fn set_trees(&mut self, mut trees: Vec<Tree>) -> Result<()> {
+        let mut at = self.pairs_end() as u64;
+        for tree in &mut trees {
+            tree.at = at as u32;
+            at += tree.leaves() as u64;
+        }
+        self.base = u32::try_from(at).map_err(|_| too_many())?;
+        self.trees = trees;
+        Ok(())
+    }
+
     /// Gives every pair its table.
     fn add_pairs(&mut self, pairs: BTreeSet<[usize; 2]>) -> Result<()> {
         let mut at = self.curve_coordinates() as u64;
@@ -253,10 +273,13 @@ impl Map {
             at += self.cells(&pair) as u64;
             self.pairs.push(pair);
         }
-        self.base =
-            u32::try_from(at).map_err(|_| Error::Unsupported("the products of pairs have more than 2^32 cells".into()))?;
+        self.base = u32::try_from(at).map_err(|_| too_many())?;
         Ok(())
     }
+}
+
+fn too_many() -> Error {
+    Error::Unsupported("the products of pairs have more than 2^32 cells".into())
 }
 
 /// The values of every coordinate that is not zero.

@@ -8,18 +8,21 @@
 //! coordinates of a mapped row, increasing:
 //! curves    for each column its hats (x in cell j with share a: 1 - a at knot j, a at knot j + 1), then a tail below and one above the knots
 //! pairs     for each pair of columns a table: the products of the two columns' hats (coarser ones), or values of categories
+//! trees     for each small tree its leaves: 1 at the leaf that the row is in
 //! base + i  coordinate i of the row as it came; columns that have a curve are left out (the mixture keeps them)
 //! ```
 //!
-//! knots.rs chooses the bends, `build.rs` decides what there is, `screen.rs` which pairs, `save.rs` writes it down.
+//! knots.rs chooses the bends, `build.rs` decides what there is, `screen.rs` which pairs, `trees.rs` grows trees, `save.rs` writes it down.
 
 mod build;
 mod knots;
 mod save;
 mod screen;
+mod trees;
 
 pub use build::{Column, MapSpec};
 pub use knots::Knots;
+pub use trees::{Answer, Near, ROWS_FOR_TREES, Tree};
 
 use std::cell::RefCell;
 
@@ -35,14 +38,21 @@ pub enum Kind {
     Shapes,
     /// Curves and products of pairs.
     Pairs,
-    /// All three as experts in one average.
+    /// Curves, products of pairs, and the leaves of small trees.
+    Trees,
+    /// All of them as experts in one average.
     Auto,
 }
 
 impl Kind {
     /// All of them, with their names.
-    pub const ALL: [(&'static str, Kind); 4] =
-        [("linear", Kind::Linear), ("shapes", Kind::Shapes), ("pairs", Kind::Pairs), ("auto", Kind::Auto)];
+    pub const ALL: [(&'static str, Kind); 5] = [
+        ("linear", Kind::Linear),
+        ("shapes", Kind::Shapes),
+        ("pairs", Kind::Pairs),
+        ("trees", Kind::Trees),
+        ("auto", Kind::Auto),
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -66,6 +76,9 @@ pub struct Map {
     curves: Vec<Curve>,
     axes: Vec<Axis>,
     pairs: Vec<Pair>,
+    trees: Vec<Tree>,
+    /// Of some of the first rows the leaf that each is in, a tree at a time.
+    sample: Vec<u8>,
     /// Columns that have a curve are passed on too.
     keeps_raw: bool,
     /// Where the coordinates of the row as it came begin.
@@ -149,10 +162,14 @@ pub struct Mapped {
     pub value: Vec<f64>,
     /// The curves end here ...
     pub curves: usize,
-    /// ... and the pairs here.
+    /// ... the pairs here ...
     pub pairs: usize,
+    /// ... and the trees here.
+    pub trees: usize,
     places: Vec<Place>,
+    /// The number of every curve, and of every axis that is one.
     numbers: Vec<f64>,
+    on_axes: Vec<f64>,
     passed: Vec<(u32, f64)>,
 }
 
@@ -193,6 +210,17 @@ impl Map {
         &self.pairs
     }
 
+    /// The trees.
+    pub fn trees(&self) -> &[Tree] {
+        &self.trees
+    }
+
+    /// The leaf of each of some of the first rows in a tree: as many for every tree.
+    pub fn sample(&self, tree: usize) -> &[u8] {
+        let n = self.sample.len() / self.trees.len().max(1);
+        &self.sample[tree * n..(tree + 1) * n]
+    }
+
     /// Where the coordinates of the row as it came begin.
     pub fn base(&self) -> usize {
         self.base as usize
@@ -203,14 +231,18 @@ impl Map {
         self.curves.last().map_or(0, |c| c.at as usize + c.knots.len() + 2)
     }
 
+    /// Mapped coordinates of curves and pairs.
+    pub fn pair_coordinates(&self) -> usize {
+        self.pairs_end() as usize
+    }
+
+    fn pairs_end(&self) -> u32 {
+        self.pairs.last().map_or(self.curve_coordinates() as u32, |p| p.at + self.cells(p) as u32)
+    }
+
     /// True if columns that have a curve are passed on too.
     pub fn keeps_raw(&self) -> bool {
         self.keeps_raw
-    }
-
-    /// The same without pairs and without the columns that have a curve.
-    pub fn curves_only(&self) -> Map {
-        Map { pairs: Vec::new(), keeps_raw: false, base: self.curve_coordinates() as u32, ..self.clone() }
     }
 
     /// The same without the columns that have a curve.
@@ -273,6 +305,12 @@ impl Map {
             out.push(at + width + 1, a.share * b.share);
         }
         out.pairs = out.index.len();
+        for tree in &self.trees {
+            let leaf = tree.leaf(&out.on_axes, &out.places);
+            out.index.push(tree.at + leaf);
+            out.value.push(1.0);
+        }
+        out.trees = out.index.len();
         let Mapped { index, value, passed, .. } = out;
         index.extend(passed.iter().map(|(i, _)| self.base + i));
         value.extend(passed.iter().map(|(_, v)| *v));
@@ -284,6 +322,8 @@ impl Map {
         out.numbers.resize(self.curves.len(), 0.0);
         out.places.clear();
         out.places.extend(self.axes.iter().map(|axis| Place { level: axis.absent(), share: 0.0 }));
+        out.on_axes.clear();
+        out.on_axes.resize(self.axes.len(), 0.0);
         out.passed.clear();
         for (i, v) in x.iter() {
             let fate = self.fate.get(i).copied().unwrap_or_default();
@@ -298,6 +338,7 @@ impl Map {
             {
                 let (level, share) = knots.cell(v);
                 out.places[fate.number as usize - 1] = Place { level: level as u32, share };
+                out.on_axes[fate.number as usize - 1] = v;
             }
             if fate.levels > 0 && v != 0.0 {
                 out.places[fate.levels as usize - 1] = Place { level: fate.level, share: 0.0 };

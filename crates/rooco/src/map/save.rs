@@ -1,6 +1,7 @@
 //! A map as named arrays, and back.
 
-use super::{Axis, Curve, Knots, Map, Pair};
+use super::trees::{Ask, Node};
+use super::{Axis, Curve, Knots, Map, Pair, Tree};
 use crate::error::{Error, Result};
 use crate::state::State;
 
@@ -40,7 +41,32 @@ impl Map {
         s.put_f64("axis_mass", axis_mass);
         s.put_u32("pairs", self.pairs.iter().flat_map(|p| p.axes.map(|a| a as u32)).collect::<Vec<_>>());
         s.put_count("keeps_raw", self.keeps_raw as u64);
+        if !self.trees.is_empty() {
+            self.save_trees(&mut s);
+        }
         s
+    }
+
+    /// A tree: how many nodes and leaves. A node: its axis, where yes and no lead, 0 for a number and 1 for categories; then its cut, or the set of them.
+    fn save_trees(&self, s: &mut State) {
+        let (mut trees, mut nodes, mut cuts): (Vec<u32>, Vec<u32>, Vec<f64>) = Default::default();
+        let mut sets: Vec<u64> = Vec::new();
+        for tree in &self.trees {
+            trees.extend([tree.nodes.len() as u32, tree.leaves() as u32]);
+            for node in &tree.nodes {
+                nodes.extend([node.axis, node.next[0] as u32, node.next[1] as u32, matches!(node.ask, Ask::Among(_)) as u32]);
+                match &node.ask {
+                    Ask::Below(cut) => cuts.push(*cut),
+                    Ask::Among(set) => sets.extend(set),
+                }
+            }
+        }
+        s.put_u32("trees", trees);
+        s.put_u32("nodes", nodes);
+        s.put_f64("cuts", cuts);
+        s.put_u64("sets", sets);
+        s.put_f64("leaf_mass", self.trees.iter().flat_map(|t| t.mass.clone()).collect::<Vec<_>>());
+        s.put_u32("sample", self.sample.iter().map(|leaf| *leaf as u32).collect::<Vec<_>>());
     }
 
     /// The saved map; an error if its arrays do not fit together.
@@ -97,7 +123,8 @@ impl Map {
             return Err(damaged());
         }
         let fate = Map::fates(&curves, &axes);
-        let mut map = Map { curves, axes, pairs: Vec::new(), keeps_raw: s.count("keeps_raw")? != 0, base: 0, fate };
+        let keeps_raw = s.count("keeps_raw")? != 0;
+        let mut map = Map { curves, axes, pairs: Vec::new(), trees: Vec::new(), sample: Vec::new(), keeps_raw, base: 0, fate };
         let (pairs, rest) = s.u32("pairs")?.as_chunks::<2>();
         for &[a, b] in pairs {
             let axes = [a as usize, b as usize];
@@ -112,7 +139,55 @@ impl Map {
         if !rest.is_empty() {
             return Err(damaged());
         }
+        if s.has("trees") {
+            map.load_trees(s).map(|fits| fits.ok_or_else(damaged))??;
+        }
         Ok(map)
+    }
+
+    /// `None` if the arrays do not fit together.
+    fn load_trees(&mut self, s: &State) -> Result<Option<()>> {
+        let (sizes, rest) = s.u32("trees")?.as_chunks::<2>();
+        let (mut nodes, mut cuts, mut sets) = (Take(s.u32("nodes")?), Take(s.f64("cuts")?), Take(s.u64("sets")?));
+        let mut mass = Take(s.f64("leaf_mass")?);
+        let mut tree = |&[n, leaves]: &[u32; 2]| {
+            let mut all = Vec::new();
+            // Every node but the first, and every leaf, is where one answer leads: a walk ends.
+            let mut led_to = vec![0u32; n.checked_add(leaves)? as usize];
+            for k in 0..n {
+                let &[axis, yes, no, kind] = nodes.next(4)? else { return None };
+                let ask = match (kind, self.axes.get(axis as usize)?) {
+                    (0, Axis::Number { .. }) => Ask::Below(*cuts.next(1)?.first().filter(|c| c.is_finite())?),
+                    (1, Axis::Levels { .. }) => Ask::Among(sets.next(4)?.try_into().ok()?),
+                    _ => return None,
+                };
+                let next = [yes as i32, no as i32];
+                for at in next {
+                    let place = if at >= 0 { (at as u32 > k && (at as u32) < n).then_some(at as u32)? } else { n + !at as u32 };
+                    *led_to.get_mut(place as usize)? += 1;
+                }
+                all.push(Node { axis, ask, next });
+            }
+            let mass = mass.next(leaves)?;
+            let once = led_to.iter().enumerate().all(|(k, times)| *times == (k > 0) as u32);
+            let fits = once && n > 0 && leaves <= 256 && mass.iter().all(|m| (0.0..=1.0).contains(m));
+            fits.then(|| Tree { nodes: all, at: 0, mass: mass.to_vec() })
+        };
+        let Some(trees) = sizes.iter().map(&mut tree).collect::<Option<Vec<Tree>>>() else { return Ok(None) };
+        let sample = s.u32("sample")?;
+        let n = sample.len() / trees.len().max(1);
+        let fits = rest.is_empty()
+            && nodes.0.is_empty()
+            && cuts.0.is_empty()
+            && sets.0.is_empty()
+            && mass.0.is_empty()
+            && sample.len() == n * trees.len()
+            && sample.iter().enumerate().all(|(k, leaf)| (*leaf as usize) < trees[k / n].leaves());
+        if fits {
+            self.sample = sample.iter().map(|leaf| *leaf as u8).collect();
+            self.set_trees(trees)?;
+        }
+        Ok(fits.then_some(()))
     }
 }
 

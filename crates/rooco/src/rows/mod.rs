@@ -68,6 +68,11 @@ impl Rows {
         row_bytes(self.value.len().div_ceil(self.len().max(1)), sparse)
     }
 
+    /// Numbers that the rows take, y and weight among them.
+    pub fn entries(&self) -> usize {
+        self.value.len()
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.len
