@@ -7,12 +7,13 @@
 
 use super::Tally;
 use super::cell::{Reading, is_missing, number_as};
-use super::columns::{Columns, Found};
+use super::columns::Columns;
 use super::date::{self, DateStyle};
 use super::input::Inputs;
 use super::look::{ColumnLook, Looks};
 use super::number::{number, whole_number};
 use super::open::ReadOptions;
+use super::roles::Found;
 use super::rows::Rows;
 use super::schema::{Role, Schema};
 use super::source::{Fault, Read, Source};

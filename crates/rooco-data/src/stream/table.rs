@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::cell::{Reading, is_missing, number_as};
-use super::columns::{Columns, Found};
+use super::columns::Columns;
 use super::date::{self, DateStyle};
 use super::look::{ColumnLook, Looks, Typed};
 use super::open::ReadOptions;
+use super::roles::Found;
 use super::rows::Rows;
 use super::schema::{Missing, Role, Schema};
 use super::source::{Fault, Read, Source};
