@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::Tally;
 use super::cell::{Cell, Reading, number_as};
-use super::date::{self, DatePart, Moment};
+use super::date::{self, DatePart, DateStyle, Moment};
 use super::look::words;
 use super::names::Dictionary;
 use super::odd::OddValues;
@@ -17,6 +17,43 @@ use super::schema::{Category, Column, Missing, Names, Role, Schema};
 use super::target::{Encoder, Probe};
 use super::text::shown;
 use rooco::Result;
+
+/// What the cells of a column of a file are used for: its role, with what a cell needs of it. Places are those in the schema.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Use {
+    Skip,
+    Number {
+        place: usize,
+        coordinate: u32,
+    },
+    /// A number that is not written in the usual way.
+    Dressed {
+        place: usize,
+        coordinate: u32,
+        reading: Reading,
+    },
+    /// A number whose value is a name, too.
+    Small {
+        place: usize,
+        coordinate: u32,
+    },
+    Category {
+        place: usize,
+    },
+    Date {
+        place: usize,
+        style: DateStyle,
+    },
+    Words {
+        place: usize,
+    },
+    Target {
+        place: usize,
+    },
+    Weight {
+        place: usize,
+    },
+}
 
 /// Builds rows from cells.
 pub(crate) struct Columns {
@@ -134,6 +171,29 @@ impl Columns {
         Ok(places)
     }
 
+    /// What a column of a file is used for, by its place in the schema.
+    pub fn use_of(&self, place: Option<usize>) -> Use {
+        let Some(place) = place else { return Use::Skip };
+        match *self.role(place) {
+            Role::Dropped => Use::Skip,
+            Role::Target => Use::Target { place },
+            Role::Weight => Use::Weight { place },
+            Role::Numeric { coordinate, .. } if self.is_small(place) => Use::Small { place, coordinate },
+            Role::Numeric { coordinate, .. } => match self.schema.columns[place].reading {
+                Reading::Plain | Reading::Code => Use::Number { place, coordinate },
+                reading => Use::Dressed { place, coordinate, reading },
+            },
+            Role::Categorical { .. } => Use::Category { place },
+            Role::Date { style, .. } => Use::Date { place, style },
+            Role::Words { .. } => Use::Words { place },
+        }
+    }
+
+    /// True if the values of a column of numbers are names, too.
+    fn is_small(&self, place: usize) -> bool {
+        self.parts[place].iter().any(|(_, part)| *part == DatePart::Value)
+    }
+
     /// The place of a column of a file that is carried along.
     pub fn find<'a>(&self, file: &Path, wanted: &str, names: impl Iterator<Item = &'a str> + Clone) -> Result<usize> {
         let at = names.clone().position(|n| n == wanted);
@@ -188,11 +248,6 @@ impl Columns {
         // A value that was never seen has its slope: nothing is ignored.
         self.unknown = unknown;
         Ok(())
-    }
-
-    /// True if the values of a column of numbers are names, too.
-    pub fn is_small(&self, place: usize) -> bool {
-        self.parts[place].iter().any(|(_, part)| *part == DatePart::Value)
     }
 
     #[cold]
