@@ -65,7 +65,7 @@ impl Fitted {
 
 impl Pass {
     /// The model as of now.
-    pub(in super::super) fn finish(&self, schema: &Schema, stopped: bool) -> Result<Fitted> {
+    pub(in crate::fit) fn finish(&self, schema: &Schema, stopped: bool) -> Result<Fitted> {
         let violations = self.plan.assumptions.as_ref().map_or_else(Vec::new, |a| a.violations());
         let order = self.order.as_ref().map(OrderTest::report);
         let random = order.as_ref().is_none_or(OrderReport::random_order);

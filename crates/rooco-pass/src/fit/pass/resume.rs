@@ -17,7 +17,7 @@ const OWNER: &str = "pass 1";
 
 impl Pass {
     /// All of it, to go on with the same data.
-    pub(in super::super) fn checkpoint(&mut self, schema: &Schema) -> Result<Checkpoint> {
+    pub(in crate::fit) fn checkpoint(&mut self, schema: &Schema) -> Result<Checkpoint> {
         self.plan.learner.checkpoint()?;
         let mut s = State::of(OWNER);
         s.put_all("learner.", self.plan.learner.save());
@@ -46,7 +46,7 @@ impl Pass {
     }
 
     /// The same with the rows that the constants came from, to go on with other data: they decide again.
-    pub(in super::super) fn checkpoint_with(&mut self, first: &Rows, schema: &Schema) -> Result<Checkpoint> {
+    pub(in crate::fit) fn checkpoint_with(&mut self, first: &Rows, schema: &Schema) -> Result<Checkpoint> {
         let mut checkpoint = self.checkpoint(schema)?;
         checkpoint.state.put_all("first.", first.save());
         checkpoint.state.put_count("features", self.plan.recipe.features as u64);
@@ -54,7 +54,7 @@ impl Pass {
     }
 
     /// From a checkpoint with the rows that the constants came from; and these.
-    pub(in super::super) fn reopened(options: &FitOptions, schema: &Schema, from: &Checkpoint) -> Result<(Self, Rows)> {
+    pub(in crate::fit) fn reopened(options: &FitOptions, schema: &Schema, from: &Checkpoint) -> Result<(Self, Rows)> {
         let first = Rows::load(&from.state.part("first."))?;
         let mut recipe = options.recipe(schema)?;
         recipe.as_of(from.features(schema)?);
