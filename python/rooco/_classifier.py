@@ -11,8 +11,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from rooco import _inputs
-from rooco._base import _check_finite, _check_partial, _go_on, _OnePass, _Run, _weights
+from rooco._base import _OnePass
 from rooco._rooco import Rows
+from rooco._run import _go_on, _Run
 
 
 class OnePassClassifier(ClassifierMixin, _OnePass):
@@ -161,7 +162,7 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
         if len(classes) < 2:
             raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class.")
         y = _inputs.class_numbers(at, len(classes))
-        weight = _weights(sample_weight, y.reshape(-1, 1) if table else X, True)
+        weight = _inputs.weights(sample_weight, y.reshape(-1, 1) if table else X, True)
         options = self._options(len(classes), self.horizon, y, weight) | self._rates(X)
         self._fit_rows(self._rows(X, y, weight, classes), options)
         self.classes_ = classes
@@ -198,7 +199,7 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
             y = column_or_1d(y, warn=True)
         else:
             X, y = _inputs.check_x(self, X, y, reset=first)
-            _check_finite(X, self._missing())
+            _inputs.check_finite(X, self._missing())
         if first:
             if classes is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -210,9 +211,9 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
             if classes is not None and not np.array_equal(known, np.unique(classes)):
                 raise ValueError(f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}")
         encoded = self._encode(y, known)
-        weight = _weights(sample_weight, encoded.reshape(-1, 1), False)
+        weight = _inputs.weights(sample_weight, encoded.reshape(-1, 1), False)
         if first:
-            _check_partial(self)
+            self._check_partial()
             run = self._start(self._options(len(known), self.horizon) | self._rates(None))
         _go_on(run).run(self._rows(X, encoded, weight, known))
         if first:

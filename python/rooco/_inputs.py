@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from rooco._rooco import Rows, number_name
 
@@ -133,3 +134,34 @@ def classes_from_names(names: list[str]) -> np.ndarray:
         except ValueError:
             continue
     return np.array(names)
+
+
+def weights(sample_weight: Any, X: Any, total: bool) -> Any:
+    """The weights, of either sign; for a whole run their sum must be positive."""
+    if sample_weight is None:
+        return None
+    weight = np.ascontiguousarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+    if total and not weight.sum() > 0:
+        raise ValueError(
+            f"The weights sum to {weight.sum():g}, but their total must be positive: otherwise no sum of losses is convex. Single weights "
+            "may be negative; check their signs, or add the rows that the negative ones are to be taken from."
+        )
+    return weight
+
+
+def check_finite(X: Any, missing: str) -> None:
+    """A batch is learned whole or not at all."""
+    values: Any = X.data if hasattr(X, "indptr") else X
+    bad = np.isinf(values).any() if missing != "error" else not np.isfinite(values).all()
+    if bad:
+        raise ValueError(
+            "Input X contains NaN or infinity; every number must be finite. Fill NaN in first, or choose missing='zero' or 'mean'. "
+            "Nothing was learned from this batch."
+        )
+
+
+def paths(path: Any) -> list[str]:
+    """The names of one file or of several."""
+    if isinstance(path, (str, os.PathLike)):
+        path = [path]
+    return [os.fspath(p) for p in path]

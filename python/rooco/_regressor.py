@@ -9,7 +9,9 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import column_or_1d
 
 from rooco import _inputs
-from rooco._base import _by_column, _check_finite, _check_partial, _go_on, _OnePass, _Run, _weights
+from rooco._base import _OnePass
+from rooco._options import _by_column
+from rooco._run import _go_on, _Run
 
 
 class OnePassRegressor(RegressorMixin, _OnePass):
@@ -131,7 +133,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
             return dask.fit(self, X, y, sample_weight)
         if _inputs.is_table(X):
             y = np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64)
-            weight = _weights(sample_weight, y.reshape(-1, 1), True)
+            weight = _inputs.weights(sample_weight, y.reshape(-1, 1), True)
             read = self._read_options(labels="elsewhere", roles="typed", target_kind="number", weight=None if weight is None else "weight")
             rows = _inputs.table_rows(X, read, y, weight)
             self._fit_rows(rows, self._options(0, self.horizon, y, weight) | self._rates(X))
@@ -139,7 +141,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
             return self
         X, y = _inputs.check_x(self, X, y, reset=True, y_numeric=True)
         y = np.ascontiguousarray(y, dtype=np.float64)
-        weight = _weights(sample_weight, X, True)
+        weight = _inputs.weights(sample_weight, X, True)
         rows = _inputs.array_rows(self, X, intercept=bool(self.fit_intercept), missing=self._missing(), y=y, weight=weight)
         self._fit_rows(rows, self._options(0, self.horizon, y, weight) | self._rates(X))
         return self
@@ -163,17 +165,17 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         table = _inputs.is_table(X)
         if table:
             y = np.ascontiguousarray(column_or_1d(y, warn=True), dtype=np.float64)
-            weight = _weights(sample_weight, y.reshape(-1, 1), False)
+            weight = _inputs.weights(sample_weight, y.reshape(-1, 1), False)
             read = self._read_options(labels="elsewhere", roles="typed", target_kind="number", weight=None if weight is None else "weight")
             rows = _inputs.table_rows(X, read, y, weight)
         else:
             X, y = _inputs.check_x(self, X, y, reset=first, y_numeric=True)
             y = np.ascontiguousarray(y, dtype=np.float64)
-            weight = _weights(sample_weight, X, False)
-            _check_finite(X, self._missing())
+            weight = _inputs.weights(sample_weight, X, False)
+            _inputs.check_finite(X, self._missing())
             rows = _inputs.array_rows(self, X, intercept=bool(self.fit_intercept), missing=self._missing(), y=y, weight=weight)
         if first:
-            _check_partial(self)
+            self._check_partial()
             run = self._start(self._options(0, self.horizon, y, weight) | self._rates(None))
         _go_on(run).run(rows)
         if first and table:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rooco import _inputs, _rooco
-from rooco._base import _paths
 from rooco._estimators import OnePassClassifier, OnePassRegressor
 from rooco._rooco import Rows
 
@@ -28,7 +27,7 @@ def _rows(X: Any, y: Any, sample_weight: Any, target: str | None, weight: str | 
     kind = _kind(loss)
     read = dict(target=target, weight=weight, missing=missing, target_kind=kind)
     if isinstance(X, (str, os.PathLike)) or (isinstance(X, (list, tuple)) and X and isinstance(X[0], (str, os.PathLike))):
-        return Rows.files(_paths(X), json.dumps(read))
+        return Rows.files(_inputs.paths(X), json.dumps(read))
     if y is None:
         return _inputs.table_rows(X, read)
     y = np.asarray(y)
@@ -103,7 +102,7 @@ def shuffle(
     temporary: str | os.PathLike[str] | None = None,
 ) -> int:
     """Shuffle the lines of files into one, exactly uniformly, whatever their size; as ``rooco shuffle``. Returns the number of records."""
-    paths = _paths(inputs)
+    paths = _inputs.paths(inputs)
     name = paths[0].removesuffix(".gz").removesuffix(".zst")
     if records is None:
         records = "csv" if name.endswith(".csv") else "tsv" if name.endswith(".tsv") else "lines"

@@ -1,8 +1,9 @@
 //! How good predictions are: loss, accuracy, AUC, RMSE, R², weighted by the rows' weights, whatever their sign.
 
-use rooco::Result;
-use rooco::loss::{Base, Prediction, class_of};
+use rooco::loss::{Base, Loss, Prediction, class_of};
+use rooco::point::Outputs;
 use rooco::state::State;
+use rooco::{Features, Result, Row};
 
 /// The figures. Those that do not apply are `None`; all are weighted means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -24,6 +25,11 @@ pub struct Figures {
     pub rmse: Option<f64>,
     /// 1 - (squared error)/(squared error of the mean).
     pub r2: Option<f64>,
+}
+
+/// The loss of given scores on a row: the scores are the point, and the row is one unit vector an output.
+pub fn score_loss(loss: &dyn Loss, scores: &[f64], z: Row<'_>) -> f64 {
+    loss.value(&Outputs(scores, scores.len()), Row { x: Features::Dense(&[1.0]), ..z })
 }
 
 /// Adds up rows and gives the figures.

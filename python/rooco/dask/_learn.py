@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from rooco import _inputs, _rooco
-from rooco._base import _OnePass, _Run
+from rooco._base import _OnePass
 from rooco._rooco import Learner, Model, Rows
+from rooco._run import _Run
 from rooco.dask._cluster import Progress, _client, _gather
 from rooco.dask._parts import _Known, _Parts, _files, _is_paths, _of_arrays, _of_table, _on_part
 

@@ -12,9 +12,9 @@ use rooco_pass::model::{Model, file};
 use rooco_pass::optimum::OnMap;
 use serde_json::json;
 
+use super::bytes::parse_bytes;
 use super::correction::CorrectionArguments;
 use super::data::DataArguments;
-use super::fit::parse_bytes;
 use super::predict::open;
 use crate::exit::Outcome;
 use crate::output::{Progress, Screen, say, words};

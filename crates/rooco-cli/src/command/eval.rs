@@ -6,14 +6,13 @@ use std::path::PathBuf;
 use anyhow::Result;
 use rooco::loss::{Base, Prediction};
 use rooco_data::stream::{Labels, Stream};
-use rooco_pass::fit::score_loss;
-use rooco_pass::metrics::{Figures, Metrics};
-use rooco_pass::model::{Model, file};
+use rooco_pass::metrics::{Figures, Metrics, score_loss};
+use rooco_pass::model::Model;
 use rooco_pass::weighted::{Estimated, Judged};
 use serde_json::json;
 
 use super::data::DataArguments;
-use super::predict::{agrees, open};
+use super::predict::{load, open};
 use crate::exit::Outcome;
 use crate::output::{Screen, summary, words};
 
@@ -113,12 +112,7 @@ impl Kept {
 
 /// Reads, scores, prints.
 pub fn run(a: Arguments) -> Result<Outcome> {
-    a.data.for_a_model()?;
-    let mut model = file::load_model(&a.model)?;
-    agrees(&model, &a.data)?;
-    if a.no_clamp {
-        model.rule.limits = None;
-    }
+    let model = load(&a.model, &a.data, a.no_clamp)?;
     let mut stream = open(&model, &a.data, Labels::Required)?;
     let Evaluated { figures, clamped, judged } = figures(&model, stream.as_mut())?;
     if a.json {

@@ -1,6 +1,7 @@
-//! One file a command: its arguments, and what it does.
+//! One file a command, or a folder where it takes more: its arguments, and what it does.
 
 pub mod audit;
+mod bytes;
 pub mod completions;
 mod correction;
 mod data;

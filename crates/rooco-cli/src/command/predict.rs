@@ -96,8 +96,19 @@ fn opened(
     data.open(options)
 }
 
+/// The model of a file, to score data with.
+pub fn load(path: &Path, data: &DataArguments, no_clamp: bool) -> Result<Model> {
+    data.for_a_model()?;
+    let mut model = file::load_model(path)?;
+    agrees(&model, data)?;
+    if no_clamp {
+        model.rule.limits = None;
+    }
+    Ok(model)
+}
+
 /// A schema file beside a model must say the same as the model.
-pub fn agrees(model: &Model, data: &DataArguments) -> Result<()> {
+fn agrees(model: &Model, data: &DataArguments) -> Result<()> {
     let Some(path) = &data.schema else { return Ok(()) };
     let file = SchemaFile::read(path)?;
     for (name, said) in &file.columns {
@@ -115,12 +126,7 @@ pub fn agrees(model: &Model, data: &DataArguments) -> Result<()> {
 
 /// Reads, predicts, prints.
 pub fn run(a: Arguments) -> Result<Outcome> {
-    a.data.for_a_model()?;
-    let mut model = file::load_model(&a.model)?;
-    agrees(&model, &a.data)?;
-    if a.no_clamp {
-        model.rule.limits = None;
-    }
+    let model = load(&a.model, &a.data, a.no_clamp)?;
     if a.explain {
         let mut stream = open(&model, &a.data, Labels::Optional)?;
         super::effects::explain(&model, stream.as_mut(), &mut BufWriter::new(std::io::stdout()))?;

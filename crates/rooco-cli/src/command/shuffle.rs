@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use rooco_data::shuffle::{FileOptions, Records, ShuffleOptions, shuffle_files};
 use rooco_data::stream::Input;
 
-use super::fit::parse_bytes;
+use super::bytes::parse_bytes;
 use crate::exit::Outcome;
 use crate::output::words;
 

@@ -20,7 +20,7 @@ fn fit_fails(d: &Path, args: &[&str], words: &[&str]) {
     for name in ["m", "p", "c"] {
         assert_eq!(std::fs::read_to_string(d.join(name)).unwrap(), KEPT, "{args:?} has touched {name}");
     }
-    let left: Vec<_> = std::fs::read_dir(d).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
+    let left = left(d, &[]);
     assert!(!left.iter().any(|f| f.ends_with(".tmp") || f.contains("reservoir")), "{args:?} has left something: {left:?}");
 }
 

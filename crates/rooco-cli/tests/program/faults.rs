@@ -2,7 +2,7 @@
 //! and a resumed run gives the bytes of one that was never disturbed. And SIGKILL at moments that nobody chose.
 
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use rooco::disk::FAULT;
 use rooco::rng::{Purpose, Random};
@@ -20,27 +20,10 @@ struct Case {
     resume: Option<Vec<&'static str>>,
 }
 
-const DISK: [&str; 14] = [
-    "--algorithm",
-    "reservoir-sgd",
-    "--domain",
-    "ball:4",
-    "--lambda",
-    "0.5",
-    "--beta",
-    "20",
-    "--reservoir",
-    "disk",
-    "--memory",
-    "64KiB",
-    "--horizon",
-    "1500",
-];
-
 fn cases() -> Vec<Case> {
     let fit = ["fit", "r.svm", "-q", "-m", "m", "--predictions", "p", "--features", "linear"];
     let saved = ["--checkpoint", "c", "--every", "400"];
-    let resumed = ["--resume", "c"];
+    let (resumed, disk) = (["--resume", "c"], on_disk("1500"));
     vec![
         Case {
             name: "fit",
@@ -50,9 +33,9 @@ fn cases() -> Vec<Case> {
         },
         Case {
             name: "fit, rows on disk",
-            args: [&fit[..], &saved, &DISK].concat(),
+            args: [&fit[..], &saved, &disk].concat(),
             outputs: &["m", "p"],
-            resume: Some([&fit[..], &resumed, &DISK].concat()),
+            resume: Some([&fit[..], &resumed, &disk].concat()),
         },
         Case {
             name: "fit --from",
@@ -116,9 +99,7 @@ fn repaired(d: &Path, case: &Case, new: &[Option<Vec<u8>>], what: &str) {
     let out = run(d, resumed.unwrap_or(&case.args));
     assert!(out.status.success(), "{} {what}: {}", case.name, String::from_utf8_lossy(&out.stderr));
     assert!(read(d, case) == new, "{} {what}: other bytes afterwards", case.name);
-    let known = ["r.svm", "e.toml", "before", "whole", "c", "lab"];
-    let left: Vec<_> = std::fs::read_dir(d).unwrap().flatten().map(|e| e.file_name().into_string().unwrap()).collect();
-    let left: Vec<_> = left.iter().filter(|n| !known.contains(&n.as_str()) && !case.outputs.contains(&n.as_str())).collect();
+    let left = left(d, &[&["r.svm", "e.toml", "before", "whole", "c", "lab"][..], case.outputs].concat());
     assert!(left.is_empty(), "{} {what}: {left:?} left behind", case.name);
 }
 
@@ -195,7 +176,7 @@ fn a_kill_at_any_moment_loses_nothing() {
         let mut killed = 0;
         for k in 0..kills {
             fresh(d, &case);
-            let mut child = Command::new(env!("CARGO_BIN_EXE_rooco"))
+            let mut child = rooco()
                 .args(&case.args)
                 .current_dir(d)
                 .stdin(Stdio::null())

@@ -2,8 +2,6 @@
 
 use std::io::Write;
 use std::process::Stdio;
-#[cfg(unix)]
-use std::process::{Child, ChildStdin};
 
 use super::common::*;
 use tempfile::tempdir;
@@ -114,18 +112,6 @@ fn a_run_that_ends_before_t_clears_its_directory() {
     }
 }
 
-/// Starts the program with the first part of its standard input.
-#[cfg(unix)]
-fn start(d: &std::path::Path, args: &[&str], first: &str) -> (Child, ChildStdin) {
-    let mut command = rooco();
-    command.args(args).current_dir(d).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut pipe = child.stdin.take().unwrap();
-    pipe.write_all(first.as_bytes()).unwrap();
-    pipe.flush().unwrap();
-    (child, pipe)
-}
-
 /// Starts a run with its rows on disk, spoils the directory halfway, and gives the message. An older model must survive.
 #[cfg(target_os = "linux")]
 fn spoiled(d: &std::path::Path, spoil: impl Fn(&std::path::Path)) -> String {
@@ -145,9 +131,7 @@ fn spoiled(d: &std::path::Path, spoil: impl Fn(&std::path::Path)) -> String {
     let message = String::from_utf8_lossy(&out.stderr).into_owned();
     assert_eq!(out.status.code(), Some(2), "{message}");
     assert_eq!(std::fs::read_to_string(d.join("m")).unwrap(), "an older model");
-    let left: Vec<_> =
-        std::fs::read_dir(d).unwrap().flatten().map(|f| f.file_name()).filter(|f| f != "m" && f != "rows").collect();
-    assert!(left.is_empty(), "{left:?} left behind");
+    assert_eq!(left(d, &["m", "rows"]), [""; 0], "left behind");
     message
 }
 

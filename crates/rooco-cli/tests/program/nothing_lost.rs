@@ -1,57 +1,18 @@
 //! Outputs: nothing that was there is lost, nothing that was asked for is silently not there.
 
-use std::io::Write;
-use std::path::Path;
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::Stdio;
 
 use super::common::*;
 use tempfile::tempdir;
-
-const DISK: [&str; 16] = [
-    "--algorithm",
-    "reservoir-sgd",
-    "--domain",
-    "ball:4",
-    "--lambda",
-    "0.5",
-    "--beta",
-    "20",
-    "--horizon",
-    "3000",
-    "--reservoir",
-    "disk",
-    "--memory",
-    "64KiB",
-    "--seed",
-    "3",
-];
-
-/// Names in a folder, without those given.
-fn left(d: &Path, known: &[&str]) -> Vec<String> {
-    let names = std::fs::read_dir(d).unwrap().map(|f| f.unwrap().file_name().to_string_lossy().into_owned());
-    let mut names: Vec<String> = names.filter(|n| !known.contains(&n.as_str())).collect();
-    names.sort();
-    names
-}
-
-fn start(d: &Path, args: &[&str], first: &str) -> (Child, ChildStdin) {
-    let mut command = rooco();
-    command.args(args).current_dir(d).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut pipe = child.stdin.take().unwrap();
-    pipe.write_all(first.as_bytes()).unwrap();
-    pipe.flush().unwrap();
-    (child, pipe)
-}
 
 /// The waiting rows of a checkpoint stay until the model is saved, and nobody starts over them by mistake.
 #[test]
 fn waiting_rows_outlive_a_model_that_cannot_be_saved() {
     let dir = tempdir().unwrap();
-    let d = dir.path();
+    let (d, disk) = (dir.path(), on_disk("3000"));
     write(d, "r.svm", &libsvm(3000, 11));
-    ok(d, &[&["fit", "r.svm", "-m", "whole", "--predictions", "whole.p"][..], &DISK].concat());
-    let fit = [&["fit", "r.svm", "-m", "m", "--predictions", "p", "--checkpoint", "c", "--every", "700"][..], &DISK].concat();
+    ok(d, &[&["fit", "r.svm", "-m", "whole", "--predictions", "whole.p"][..], &disk].concat());
+    let fit = [&["fit", "r.svm", "-m", "m", "--predictions", "p", "--checkpoint", "c", "--every", "700"][..], &disk].concat();
     // The renames of a run: the predictions to where they wait, four checkpoints, the model, the predictions to their place.
     for (n, saved) in [(6, false), (7, true)] {
         let out = rooco().args(&fit).current_dir(d).env(rooco::disk::FAULT, format!("Rename:{n}")).output().unwrap();
@@ -61,7 +22,7 @@ fn waiting_rows_outlive_a_model_that_cannot_be_saved() {
         assert!(d.join("c.reservoir").exists() && d.join("c").exists() && !d.join("p").exists(), "{text}");
         let message = error(d, &fit);
         assert!(message.contains("has not ended") && message.contains("--resume c"), "{message}");
-        ok(d, &[&["fit", "r.svm", "-m", "m", "--predictions", "p", "--resume", "c"][..], &DISK].concat());
+        ok(d, &[&["fit", "r.svm", "-m", "m", "--predictions", "p", "--resume", "c"][..], &disk].concat());
         for (a, b) in [("whole", "m"), ("whole.p", "p")] {
             assert!(std::fs::read(d.join(a)).unwrap() == std::fs::read(d.join(b)).unwrap(), "{b}");
         }
@@ -361,26 +322,26 @@ fn a_pattern_that_cannot_be_followed_is_an_error() {
 fn left_overs_of_killed_runs_are_removed() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempdir().unwrap();
-    let d = dir.path();
+    let (d, disk) = (dir.path(), on_disk("3000"));
     let text = libsvm(3000, 12);
     let half: String = text.lines().take(1700).map(|l| format!("{l}\n")).collect();
-    let (mut child, pipe) = start(d, &[&["fit", "-", "-m", "m", "--predictions", "p"][..], &DISK].concat(), &half);
+    let (mut child, pipe) = start(d, &[&["fit", "-", "-m", "m", "--predictions", "p"][..], &disk].concat(), &half);
     wait_until_idle("rows on disk", &child, || left(d, &[]).len() == 2);
     let names = left(d, &[]);
     assert!(names[0].starts_with(".p.rooco-") && names[1].starts_with(".reservoir-rooco-"), "{names:?}");
     assert_eq!(std::fs::metadata(d.join(&names[1])).unwrap().permissions().mode() & 0o777, 0o700);
     // Another run leaves alone what belongs to one that lives.
     write(d, "r.svm", &text);
-    ok(d, &[&["fit", "r.svm", "-m", "m", "--predictions", "p"][..], &DISK].concat());
+    ok(d, &[&["fit", "r.svm", "-m", "m", "--predictions", "p"][..], &disk].concat());
     assert_eq!(left(d, &["r.svm", "m", "p"]), names);
     child.kill().unwrap();
     child.wait().unwrap();
     drop(pipe);
-    ok(d, &[&["fit", "r.svm", "-m", "m", "--predictions", "p"][..], &DISK].concat());
+    ok(d, &[&["fit", "r.svm", "-m", "m", "--predictions", "p"][..], &disk].concat());
     assert_eq!(left(d, &["r.svm", "m", "p"]), [""; 0]);
     // Killed before the directory for its rows was locked.
     std::fs::create_dir(d.join("k.reservoir")).unwrap();
-    ok(d, &[&["fit", "r.svm", "-m", "m", "--checkpoint", "k", "--every", "700"][..], &DISK].concat());
+    ok(d, &[&["fit", "r.svm", "-m", "m", "--checkpoint", "k", "--every", "700"][..], &disk].concat());
     assert_eq!(left(d, &["r.svm", "m", "p", "k"]), [""; 0]);
 }
 

@@ -2,6 +2,9 @@
 
 use super::number::whole_number;
 
+/// Why a cell cannot be used; the caller adds the place.
+pub(crate) type Cell<T> = Result<T, String>;
+
 /// How the numbers of a column are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]

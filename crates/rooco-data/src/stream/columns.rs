@@ -1,37 +1,59 @@
-//! Tables: which column is the target, the weight, a number, a category. Shared by CSV, Parquet and Arrow, so that the same
-//! table gives the same rows in every format.
+//! From the cells of a table to rows, by a schema. Shared by CSV, Parquet and Arrow, so that the same table gives the same rows in every
+//! format. What the columns mean is decided in `roles.rs`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 
-use super::cell::{Reading, is_mark, number_as};
+use super::Tally;
+use super::cell::{Cell, Reading, number_as};
 use super::date::{self, DatePart, DateStyle, Moment};
-use super::look::{ColumnLook, Guess, Kind, ODD_SHARE, OddValue, Typed, words};
-use super::names::{Dictionary, did_you_mean, some_names};
-use super::open::{Labels, ReadOptions, Roles};
+use super::look::words;
+use super::names::Dictionary;
+use super::odd::OddValues;
+use super::open::{Labels, ReadOptions};
+use super::roles::{self, Found, bad_header, missing_column};
 use super::rows::Rows;
-use super::schema::{Category, Column, INTERCEPT, Missing, Names, Part, Role, Schema, Stats};
-use super::target::{Encoder, Probe, Target};
+use super::schema::{Category, Column, Missing, Names, Role, Schema};
+use super::target::{Encoder, Probe};
 use super::text::shown;
-use super::{OddColumn, Tally};
-use rooco::words::thousands;
-use rooco::{Error, Result};
+use rooco::Result;
 
-/// What is known of a column before its role is decided.
-pub(crate) struct Found {
-    pub name: String,
-    pub look: ColumnLook,
+/// What the cells of a column of a file are used for: its role, with what a cell needs of it. Places are those in the schema.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Use {
+    Skip,
+    Number {
+        place: usize,
+        coordinate: u32,
+    },
+    /// A number that is not written in the usual way.
+    Dressed {
+        place: usize,
+        coordinate: u32,
+        reading: Reading,
+    },
+    /// A number whose value is a name, too.
+    Small {
+        place: usize,
+        coordinate: u32,
+    },
+    Category {
+        place: usize,
+    },
+    Date {
+        place: usize,
+        style: DateStyle,
+    },
+    Words {
+        place: usize,
+    },
+    Target {
+        place: usize,
+    },
+    Weight {
+        place: usize,
+    },
 }
-
-/// Odd values are shown, each once, up to so many.
-const EXAMPLES: usize = 5;
-/// So many missing values among the first rows give a column a feature for them; fewer teach nothing.
-const GAPS: u64 = 10;
-/// So many odd values are never too many.
-const FEW: u64 = 10;
-
-/// Why a cell cannot be used; the caller adds the place.
-pub(crate) type Cell<T> = std::result::Result<T, String>;
 
 /// Builds rows from cells.
 pub(crate) struct Columns {
@@ -50,8 +72,7 @@ pub(crate) struct Columns {
     means: bool,
     unknown: u64,
     /// Values that are not numbers where numbers are expected, by column.
-    odd: Vec<(usize, OddColumn, u64)>,
-    odd_values: u64,
+    odd: OddValues,
     /// Rows read, and the line of the one being read.
     rows: u64,
     pub line: u64,
@@ -67,7 +88,7 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Decides the roles of the columns of the first file, or takes them from the saved schema.
+    /// By the saved schema, or by the roles that are decided here for the first file.
     /// `probe` sees the labels of the first rows, given the place of the target column.
     pub fn new(
         file: &Path,
@@ -86,7 +107,7 @@ impl Columns {
                 }
                 schema.clone()
             }
-            None => decide(file, found, header, options, probe)?,
+            None => roles::decide(file, found, header, options, probe)?,
         };
         let fixed = options.schema.is_some() && !options.grow;
         let looked = found.iter().map(|f| f.look.rows).max().unwrap_or(0);
@@ -108,8 +129,7 @@ impl Columns {
             dictionaries,
             means: schema.missing == Missing::Mean && !fixed,
             unknown: 0,
-            odd: Vec::new(),
-            odd_values: 0,
+            odd: OddValues::default(),
             rows: 0,
             line: 0,
             survey: None,
@@ -149,6 +169,29 @@ impl Columns {
             }
         }
         Ok(places)
+    }
+
+    /// What a column of a file is used for, by its place in the schema.
+    pub fn use_of(&self, place: Option<usize>) -> Use {
+        let Some(place) = place else { return Use::Skip };
+        match *self.role(place) {
+            Role::Dropped => Use::Skip,
+            Role::Target => Use::Target { place },
+            Role::Weight => Use::Weight { place },
+            Role::Numeric { coordinate, .. } if self.is_small(place) => Use::Small { place, coordinate },
+            Role::Numeric { coordinate, .. } => match self.schema.columns[place].reading {
+                Reading::Plain | Reading::Code => Use::Number { place, coordinate },
+                reading => Use::Dressed { place, coordinate, reading },
+            },
+            Role::Categorical { .. } => Use::Category { place },
+            Role::Date { style, .. } => Use::Date { place, style },
+            Role::Words { .. } => Use::Words { place },
+        }
+    }
+
+    /// True if the values of a column of numbers are names, too.
+    fn is_small(&self, place: usize) -> bool {
+        self.parts[place].iter().any(|(_, part)| *part == DatePart::Value)
     }
 
     /// The place of a column of a file that is carried along.
@@ -205,11 +248,6 @@ impl Columns {
         // A value that was never seen has its slope: nothing is ignored.
         self.unknown = unknown;
         Ok(())
-    }
-
-    /// True if the values of a column of numbers are names, too.
-    pub fn is_small(&self, place: usize) -> bool {
-        self.parts[place].iter().any(|(_, part)| *part == DatePart::Value)
     }
 
     #[cold]
@@ -302,36 +340,7 @@ impl Columns {
                 if date { "dates" } else { "numbers" },
             ));
         }
-        let at = match self.odd.iter().position(|(p, ..)| *p == place) {
-            Some(at) => at,
-            None => {
-                self.odd.push((place, OddColumn { column: name.clone(), count: 0, first: Vec::new() }, 0));
-                self.odd.len() - 1
-            }
-        };
-        self.odd_values += 1;
-        let (_, odd, marks) = &mut self.odd[at];
-        odd.count += 1;
-        let text = shown(value);
-        let room = odd.first.len() < EXAMPLES;
-        match odd.first.iter_mut().find(|o| o.value == text) {
-            Some(known) => known.count += 1,
-            None if room => odd.first.push(OddValue { value: text, line: self.line, count: 1 }),
-            None => {}
-        }
-        // Marks such as `?` are meant to be missing, however many.
-        *marks += u64::from(is_mark(value));
-        let (odd_ones, rows) = (odd.count - *marks, (self.rows + 1).max(self.looked));
-        if odd_ones > FEW && odd_ones * ODD_SHARE > rows {
-            let list: Vec<String> = odd.first.iter().map(|o| format!("`{}`", o.value)).collect();
-            return Err(format!(
-                "{} of {} values of column `{name}` are no {what}s ({}), more than 1 in {ODD_SHARE}; repair them, say that the column is \
-                 categorical, or drop it",
-                thousands(odd_ones),
-                thousands(rows),
-                list.join(", ")
-            ));
-        }
+        self.odd.count(place, name, what, value, self.line, (self.rows + 1).max(self.looked))?;
         if let (Role::Numeric { stats, .. }, false) = (&mut self.schema.columns[place].role, self.fixed) {
             stats.odd += 1;
         }
@@ -476,17 +485,15 @@ impl Columns {
         }
         out.finish(self.y, self.weight);
     }
-}
 
-impl Columns {
     /// What was left out.
     pub fn tally(&self) -> Tally {
-        Tally { unknown: self.unknown, odd: self.odd.iter().map(|(_, o, _)| o.clone()).collect(), ..Tally::default() }
+        Tally { unknown: self.unknown, odd: self.odd.columns(), ..Tally::default() }
     }
 
     /// Changes whenever the tally does.
     pub fn tally_version(&self) -> u64 {
-        self.unknown + self.odd_values
+        self.unknown + self.odd.all()
     }
 }
 
@@ -494,17 +501,6 @@ fn no_value(column: &str) -> String {
     format!(
         "column `{column}` has no value here; choose what missing values mean (missing = typical, zero, mean or debias), or drop the row"
     )
-}
-
-fn bad_header(file: &Path, what: String) -> Error {
-    Error::Parse { file: file.to_path_buf(), line: 1, column: 0, what }
-}
-
-fn missing_column<'a>(wanted: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
-    match did_you_mean(wanted, names.clone()) {
-        Some(near) => format!("there is no column `{wanted}`; did you mean `{near}`?"),
-        None => format!("there is no column `{wanted}`; the columns are {}", some_names(names)),
-    }
 }
 
 /// For each column of a date, by its place: the places of its parts.
@@ -517,174 +513,4 @@ fn parts_of(columns: &[Column]) -> Vec<Vec<(usize, DatePart)>> {
         }
     }
     parts
-}
-
-/// The roles of the columns of a new table.
-fn decide(
-    file: &Path,
-    found: &[Found],
-    header: bool,
-    options: &ReadOptions,
-    probe: impl FnOnce(usize, &mut Probe),
-) -> Result<Schema> {
-    let names = found.iter().map(|f| f.name.as_str());
-    let mut seen = HashSet::new();
-    for f in found {
-        if !seen.insert(f.name.as_str()) {
-            return Err(bad_header(file, format!("two columns are called `{}`; rename one of them", f.name)));
-        }
-    }
-    let place = |wanted: &str| {
-        let at = found.iter().position(|f| f.name == wanted);
-        at.ok_or_else(|| bad_header(file, missing_column(wanted, names.clone())))
-    };
-    let elsewhere = options.labels == Labels::Elsewhere;
-    let (target, weight) = match &options.target {
-        _ if elsewhere => (usize::MAX, None),
-        Some(target) => (place(target)?, options.weight.as_deref().map(place).transpose()?),
-        None => {
-            return Err(bad_header(
-                file,
-                format!("which column is the target? Name it (target = NAME); the columns are {}", some_names(names)),
-            ));
-        }
-    };
-    let wanted = Wanted::of(options, place)?;
-    if weight == Some(target) || wanted.contains(target) {
-        let what = format!("column `{}` is the target; it cannot have another role too", found[target].name);
-        return Err(bad_header(file, what));
-    }
-    let mut coordinates: Vec<String> = Vec::new();
-    if options.intercept {
-        coordinates.push(INTERCEPT.into());
-    }
-    let mut columns = Vec::new();
-    let mut parts = Vec::new();
-    let numeric = |coordinates: &mut Vec<String>, name: &str, mean: f64| {
-        coordinates.push(name.to_owned());
-        let stats = Stats { mean: if options.missing == Missing::Typical { mean } else { 0.0 }, ..Stats::default() };
-        Role::Numeric { coordinate: coordinates.len() as u32 - 1, stats }
-    };
-    for (k, f) in found.iter().enumerate() {
-        if k == target || Some(k) == weight {
-            let reading = match f.look.guess(&f.name).kind {
-                Kind::Number(reading) if k == target => reading,
-                _ => Reading::Plain,
-            };
-            columns.push(Column { reading, ..Column::new(&f.name, if k == target { Role::Target } else { Role::Weight }) });
-            continue;
-        }
-        let Guess { kind, why } = wanted.guess(k, f, options.roles);
-        let (role, reading) = match (kind, wanted.words(k)) {
-            (Kind::Text, Some(run)) => (Role::Words { run, values: Vec::new() }, Reading::Plain),
-            (Kind::Drop | Kind::Text, _) => (Role::Dropped, Reading::Plain),
-            (Kind::Number(reading), _) => (numeric(&mut coordinates, &f.name, f.look.mean_as(reading)), reading),
-            (Kind::Small, _) => {
-                parts.push(Part { of: k, part: DatePart::Value });
-                (numeric(&mut coordinates, &f.name, f.look.mean_as(Reading::Plain)), Reading::Plain)
-            }
-            (Kind::Categories(reading), _) => (Role::Categorical { values: Vec::new() }, reading),
-            (Kind::Date(style, times), _) => {
-                let all = [DatePart::Days, DatePart::Year, DatePart::Month, DatePart::Weekday, DatePart::Hour];
-                parts.extend(all.into_iter().filter(|p| times || *p != DatePart::Hour).map(|part| Part { of: k, part }));
-                (Role::Date { style, origin: f.look.origin() }, Reading::Plain)
-            }
-        };
-        let gaps = f.look.present() < f.look.rows || f.look.odd(reading).1 > 0;
-        if f.look.gaps() >= GAPS
-            && options.missing == Missing::Typical
-            && matches!(role, Role::Numeric { .. } | Role::Date { .. })
-        {
-            parts.push(Part { of: k, part: DatePart::Missing });
-        }
-        columns.push(Column { reading, why, gaps, ..Column::new(&f.name, role) });
-    }
-    for part in parts {
-        let (of, gaps) = (&found[part.of], columns[part.of].gaps);
-        let name = format!("{}.{}", of.name, part.part.name());
-        let role = match part.part {
-            p if p.is_number() => numeric(&mut coordinates, &name, of.look.mean_of(p)),
-            _ => Role::Categorical { values: Vec::new() },
-        };
-        columns.push(Column { part: Some(part), gaps, ..Column::new(name, role) });
-    }
-    if !columns.iter().any(|c| matches!(c.role, Role::Numeric { .. } | Role::Categorical { .. } | Role::Words { .. })) {
-        let left_out: Vec<String> =
-            columns.iter().filter(|c| !c.why.is_empty()).map(|c| format!("`{}` {}", c.name, c.why)).collect();
-        let why = if left_out.is_empty() { String::new() } else { format!(": {}; say what it is", left_out.join("; ")) };
-        return Err(bad_header(file, format!("there is no column left to learn from beside the target{why}")));
-    }
-    let mut labels = Probe::default();
-    if elsewhere {
-        columns.push(Column::new(options.target.clone().unwrap_or_else(|| "y".into()), Role::Target));
-        columns.extend(options.weight.clone().map(|name| Column::new(name, Role::Weight)));
-    } else {
-        labels.reading = columns[target].reading;
-        probe(target, &mut labels);
-    }
-    let target: Target = labels.decide(&options.target_kind).map_err(|what| Error::Target { file: file.into(), what })?;
-    Ok(Schema {
-        intercept: options.intercept,
-        names: Names::Listed(coordinates),
-        columns,
-        header,
-        target,
-        missing: options.missing,
-    })
-}
-
-/// What the caller says of some columns, by their places.
-struct Wanted {
-    drop: Vec<usize>,
-    categorical: Vec<usize>,
-    numeric: Vec<usize>,
-    dates: Vec<usize>,
-    text: Vec<(usize, usize)>,
-}
-
-impl Wanted {
-    fn of(options: &ReadOptions, place: impl Fn(&str) -> Result<usize>) -> Result<Self> {
-        let all = |names: &[String]| names.iter().map(|n| place(n)).collect::<Result<Vec<_>>>();
-        Ok(Wanted {
-            drop: all(&options.drop)?,
-            categorical: all(&options.categorical)?,
-            numeric: all(&options.numeric)?,
-            dates: all(&options.dates)?,
-            text: options.text.iter().map(|(name, run)| Ok((place(name)?, *run))).collect::<Result<_>>()?,
-        })
-    }
-
-    fn contains(&self, k: usize) -> bool {
-        [&self.drop, &self.categorical, &self.numeric, &self.dates].iter().any(|all| all.contains(&k)) || self.words(k).is_some()
-    }
-
-    fn words(&self, k: usize) -> Option<usize> {
-        self.text.iter().find(|(at, _)| *at == k).map(|(_, run)| *run)
-    }
-
-    fn guess(&self, k: usize, found: &Found, roles: Roles) -> Guess {
-        let look = &found.look;
-        let asked = |kind| Guess::new(kind, "as asked");
-        if self.drop.contains(&k) {
-            return asked(Kind::Drop);
-        }
-        if self.words(k).is_some() {
-            return asked(Kind::Text);
-        }
-        if self.categorical.contains(&k) {
-            return asked(Kind::Categories(Reading::Plain));
-        }
-        let guess = look.guess(&found.name);
-        if self.numeric.contains(&k) {
-            return asked(if matches!(guess.kind, Kind::Number(_)) { guess.kind } else { Kind::Number(look.reading()) });
-        }
-        if self.dates.contains(&k) {
-            return asked(if matches!(guess.kind, Kind::Date(..)) { guess.kind } else { Kind::Date(DateStyle::YearFirst, true) });
-        }
-        match (roles, look.typed) {
-            (Roles::Typed, Typed::Number) => Guess::new(Kind::Number(Reading::Plain), ""),
-            (Roles::Typed, Typed::Nothing) => Guess::new(look.plain(), ""),
-            _ => guess,
-        }
-    }
 }

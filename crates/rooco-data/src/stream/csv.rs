@@ -7,14 +7,15 @@
 
 use super::Tally;
 use super::cell::{Reading, is_missing, number_as};
-use super::columns::{Columns, Found};
-use super::date::{self, DateStyle};
+use super::columns::{Columns, Use};
+use super::date;
 use super::input::Inputs;
 use super::look::{ColumnLook, Looks};
 use super::number::{number, whole_number};
 use super::open::ReadOptions;
+use super::roles::Found;
 use super::rows::Rows;
-use super::schema::{Role, Schema};
+use super::schema::Schema;
 use super::source::{Fault, Read, Source};
 use super::target::Probe;
 use super::text::{Text, shown};
@@ -27,7 +28,7 @@ pub(crate) struct Csv {
     lines: Records,
     columns: Columns,
     /// What to do with each field of a record of this file.
-    plan: Vec<Plan>,
+    plan: Vec<Use>,
     /// The place in the schema of each field.
     places: Vec<Option<usize>>,
     /// All other columns are passed over.
@@ -36,42 +37,6 @@ pub(crate) struct Csv {
     keep: Vec<String>,
     keep_at: Vec<usize>,
     kept: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Plan {
-    Skip,
-    Number {
-        place: usize,
-        coordinate: u32,
-    },
-    /// A number that is not written in the usual way.
-    Dressed {
-        place: usize,
-        coordinate: u32,
-        reading: Reading,
-    },
-    /// A number whose value is a name, too.
-    Small {
-        place: usize,
-        coordinate: u32,
-    },
-    Category {
-        place: usize,
-    },
-    Date {
-        place: usize,
-        style: DateStyle,
-    },
-    Words {
-        place: usize,
-    },
-    Target {
-        place: usize,
-    },
-    Weight {
-        place: usize,
-    },
 }
 
 impl Csv {
@@ -162,27 +127,7 @@ impl Csv {
             let at = self.columns.find(self.lines.text.file(), name, names.iter().map(String::as_str))?;
             self.keep_at.push(at);
         }
-        self.plan = places
-            .iter()
-            .map(|place| match *place {
-                None => Plan::Skip,
-                Some(place) => match self.columns.role(place) {
-                    Role::Target => Plan::Target { place },
-                    Role::Weight => Plan::Weight { place },
-                    Role::Dropped => Plan::Skip,
-                    Role::Numeric { coordinate, .. } if self.columns.is_small(place) => {
-                        Plan::Small { place, coordinate: *coordinate }
-                    }
-                    Role::Numeric { coordinate, .. } => match self.columns.schema.columns[place].reading {
-                        Reading::Plain | Reading::Code => Plan::Number { place, coordinate: *coordinate },
-                        reading => Plan::Dressed { place, coordinate: *coordinate, reading },
-                    },
-                    Role::Categorical { .. } => Plan::Category { place },
-                    Role::Date { style, .. } => Plan::Date { place, style: *style },
-                    Role::Words { .. } => Plan::Words { place },
-                },
-            })
-            .collect();
+        self.plan = places.iter().map(|place| self.columns.use_of(*place)).collect();
         self.places = places;
         if self.only_target {
             self.skip_all_but_the_target();
@@ -230,7 +175,7 @@ impl Csv {
     }
 
     fn skip_all_but_the_target(&mut self) {
-        self.plan.iter_mut().filter(|p| !matches!(p, Plan::Target { .. })).for_each(|p| *p = Plan::Skip);
+        self.plan.iter_mut().filter(|p| !matches!(p, Use::Target { .. })).for_each(|p| *p = Use::Skip);
     }
 
     /// Stand-in names for the fields of the first row of a file without a header.
@@ -264,7 +209,7 @@ impl Csv {
                 }
                 p += 1;
             }
-            if let Plan::Number { place, coordinate } = self.plan[k]
+            if let Use::Number { place, coordinate } = self.plan[k]
                 && let Some((value, end)) = number(buf, p)
                 && (end == stop || buf[end] == delimiter)
             {
@@ -314,38 +259,38 @@ impl Csv {
 }
 
 /// One field that is not a plain number for a numeric column.
-fn cell(columns: &mut Columns, plan: Plan, field: &[u8], first: usize, out: &mut Rows) -> std::result::Result<(), String> {
+fn cell(columns: &mut Columns, plan: Use, field: &[u8], first: usize, out: &mut Rows) -> std::result::Result<(), String> {
     let field = field.trim_ascii();
     let place = match plan {
-        Plan::Skip => return Ok(()),
-        Plan::Number { place, .. } | Plan::Dressed { place, .. } | Plan::Small { place, .. } | Plan::Category { place } => place,
-        Plan::Date { place, .. } | Plan::Words { place } | Plan::Target { place } | Plan::Weight { place } => place,
+        Use::Skip => return Ok(()),
+        Use::Number { place, .. } | Use::Dressed { place, .. } | Use::Small { place, .. } | Use::Category { place } => place,
+        Use::Date { place, .. } | Use::Words { place } | Use::Target { place } | Use::Weight { place } => place,
     };
     if is_missing(field) {
         return columns.missing(out, first, place);
     }
     match plan {
-        Plan::Skip => {}
-        Plan::Category { place } => return columns.category(place, field),
-        Plan::Words { place } => return columns.text(place, field),
-        Plan::Target { .. } => return columns.label_text(field),
-        Plan::Date { place, style } => match date::parse(field, style) {
+        Use::Skip => {}
+        Use::Category { place } => return columns.category(place, field),
+        Use::Words { place } => return columns.text(place, field),
+        Use::Target { .. } => return columns.label_text(field),
+        Use::Date { place, style } => match date::parse(field, style) {
             Some(moment) => return columns.date(out, first, place, moment),
             None => return columns.odd(out, first, place, field),
         },
-        Plan::Weight { .. } => match whole_number(field) {
+        Use::Weight { .. } => match whole_number(field) {
             Some(weight) => columns.weight(weight),
             None => return Err(format!("the weight `{}` is not a finite number; repair it or drop the row", shown(field))),
         },
-        Plan::Number { place, coordinate } => match number_as(field, Reading::Plain) {
+        Use::Number { place, coordinate } => match number_as(field, Reading::Plain) {
             Some(value) => columns.number(out, first, place, coordinate, value),
             None => return columns.odd(out, first, place, field),
         },
-        Plan::Small { place, coordinate } => match number_as(field, Reading::Plain) {
+        Use::Small { place, coordinate } => match number_as(field, Reading::Plain) {
             Some(value) => return columns.small_number(out, first, place, coordinate, value),
             None => return columns.odd(out, first, place, field),
         },
-        Plan::Dressed { place, coordinate, reading } => match number_as(field, reading) {
+        Use::Dressed { place, coordinate, reading } => match number_as(field, reading) {
             Some(value) => columns.number(out, first, place, coordinate, value),
             None => return columns.odd(out, first, place, field),
         },

@@ -5,14 +5,11 @@ use std::collections::HashMap;
 use super::cell::{Reading, is_mark, is_missing, number_as, plain_number, truth, undressed, with_comma};
 use super::date::{self, DatePart, DateStyle, Moment};
 use super::number_text;
+use super::odd::{ODD_SHARE, OddValue, remember};
 use super::text::shown;
 
 /// Distinct values that are counted; beyond there are "more".
 const DISTINCT: usize = 10_000;
-/// Values that are not numbers, kept as examples.
-const EXAMPLES: usize = 5;
-/// The share of values that need not fit the role of a column: 1 in 20.
-pub(crate) const ODD_SHARE: u64 = 20;
 /// Integers with at most so many different values may be codes, …
 const CODES: usize = 32;
 /// … if there are so many rows for each of them.
@@ -23,17 +20,6 @@ const SMALL: f64 = 127.0;
 const ROWS_FOR_A_VALUE: u64 = 10;
 /// Fewer rows do not tell an id from a name.
 const ROWS_FOR_AN_ID: u64 = 50;
-
-/// A value that does not fit, and where it was first seen.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct OddValue {
-    /// As in the data.
-    pub value: String,
-    /// The line of a text file, or the row.
-    pub line: u64,
-    /// How often it was seen.
-    pub count: u64,
-}
 
 /// What was seen of a column.
 #[derive(Clone, Debug, Default)]
@@ -201,12 +187,8 @@ impl ColumnLook {
 
     /// Remembers a value that is not a number, for the case that the column turns out to hold numbers.
     fn note(&mut self, field: &[u8], line: u64) {
-        let value = shown(field);
-        let room = self.odd.len() < EXAMPLES;
-        match self.odd.iter_mut().find(|o| o.value == value) {
-            Some(odd) => odd.count += 1,
-            None if room => self.odd.push(OddValue { value, line, count: 1 }),
-            None => self.more_odd += 1,
+        if !remember(&mut self.odd, field, line) {
+            self.more_odd += 1;
         }
     }
 

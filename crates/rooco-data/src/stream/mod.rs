@@ -32,9 +32,11 @@ mod look;
 pub mod memory;
 mod names;
 mod number;
+mod odd;
 mod open;
 mod parquet;
 mod patient;
+mod roles;
 mod rows;
 mod scan;
 mod schema;
@@ -52,8 +54,9 @@ pub use cell::Reading;
 pub use date::{DatePart, DateStyle};
 pub use input::Input;
 pub use inspect::{Inspected, inspect};
-pub use look::{ColumnLook, OddValue};
+pub use look::ColumnLook;
 pub use names::did_you_mean as nearest_name;
+pub use odd::{OddColumn, OddValue};
 pub use open::{BadRows, Format, Labels, ReadOptions, Roles, open};
 pub use patient::stop_waiting;
 pub use schema::{Category, Column, INTERCEPT, Missing, Names, Part, Role, Schema, Stats};
@@ -154,17 +157,6 @@ pub struct Tally {
     pub unknown: u64,
     /// Values that are not numbers in columns of numbers, and were taken as missing.
     pub odd: Vec<OddColumn>,
-}
-
-/// Values of a column of numbers that are none.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OddColumn {
-    /// The column.
-    pub column: String,
-    /// How many.
-    pub count: u64,
-    /// The first few different ones, with their places.
-    pub first: Vec<OddValue>,
 }
 
 /// A number in its shortest spelling: how a numeric class or category is called in every format.

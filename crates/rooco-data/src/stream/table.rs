@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::cell::{Reading, is_missing, number_as};
-use super::columns::{Columns, Found};
-use super::date::{self, DateStyle};
+use super::columns::{Columns, Use};
+use super::date;
 use super::look::{ColumnLook, Looks, Typed};
 use super::open::ReadOptions;
+use super::roles::Found;
 use super::rows::Rows;
 use super::schema::{Missing, Role, Schema};
 use super::source::{Fault, Read, Source};
@@ -106,37 +107,6 @@ pub(crate) struct Table<R> {
     keep: Vec<String>,
     keep_at: Vec<usize>,
     kept: Vec<String>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Use {
-    Skip,
-    Number {
-        place: usize,
-        coordinate: u32,
-        reading: Reading,
-    },
-    /// A number whose value is a name, too.
-    Small {
-        place: usize,
-        coordinate: u32,
-    },
-    Category {
-        place: usize,
-    },
-    Date {
-        place: usize,
-        style: DateStyle,
-    },
-    Words {
-        place: usize,
-    },
-    Target {
-        place: usize,
-    },
-    Weight {
-        place: usize,
-    },
 }
 
 impl<R: Columnar> Table<R> {
@@ -257,23 +227,8 @@ impl<R: Columnar> Table<R> {
         self.plan.clear();
         for ((name, kind), place) in kinds.into_iter().zip(places) {
             let what = match place {
-                None => Use::Skip,
                 Some(place) if self.only_target && *self.columns.role(place) != Role::Target => Use::Skip,
-                Some(place) => match self.columns.role(place) {
-                    Role::Dropped => Use::Skip,
-                    Role::Target => Use::Target { place },
-                    Role::Weight => Use::Weight { place },
-                    Role::Numeric { coordinate, .. } if self.columns.is_small(place) => {
-                        Use::Small { place, coordinate: *coordinate }
-                    }
-                    Role::Numeric { coordinate, .. } => {
-                        let reading = self.columns.schema.columns[place].reading;
-                        Use::Number { place, coordinate: *coordinate, reading }
-                    }
-                    Role::Categorical { .. } => Use::Category { place },
-                    Role::Date { style, .. } => Use::Date { place, style: *style },
-                    Role::Words { .. } => Use::Words { place },
-                },
+                place => self.columns.use_of(place),
             };
             let problem = match (&kind, what) {
                 (_, Use::Skip) => None,
@@ -283,7 +238,7 @@ impl<R: Columnar> Table<R> {
                 (Kind::Text, Use::Weight { .. }) if !self.untyped => {
                     Some("holds text where numbers are expected; convert it".into())
                 }
-                (Kind::Date, Use::Number { .. } | Use::Small { .. } | Use::Weight { .. }) => {
+                (Kind::Date, Use::Number { .. } | Use::Dressed { .. } | Use::Small { .. } | Use::Weight { .. }) => {
                     Some("holds dates where numbers are expected; convert it".into())
                 }
                 (Kind::Number | Kind::Boolean, Use::Date { .. }) => {
@@ -318,7 +273,8 @@ impl<R: Columnar> Table<R> {
             let (columns, block) = (&mut self.columns, &self.blocks[k]);
             let done = match *what {
                 Use::Skip => Ok(()),
-                Use::Number { place, coordinate, reading } if *kind == Kind::Text => {
+                Use::Number { place, coordinate } | Use::Dressed { place, coordinate, .. } if *kind == Kind::Text => {
+                    let reading = if let Use::Dressed { reading, .. } = *what { reading } else { Reading::Plain };
                     cell(columns, block.text(row), out, first, place, |columns, out, text| match number_as(text, reading) {
                         Some(value) => {
                             columns.number(out, first, place, coordinate, value);
@@ -343,7 +299,7 @@ impl<R: Columnar> Table<R> {
                         not_finite(columns, out, first, place, value)
                     }
                 }
-                Use::Number { place, coordinate, .. } => {
+                Use::Number { place, coordinate } | Use::Dressed { place, coordinate, .. } => {
                     let value = block.numbers[row];
                     if value.is_finite() {
                         columns.number(out, first, place, coordinate, value);

@@ -49,6 +49,12 @@ pub struct CheckpointAbout {
 }
 
 impl CheckpointAbout {
+    /// `rolling` is the checksum.
+    pub(super) fn of(options: &FitOptions, schema: &Schema, rows: u64, rolling: u64) -> Result<Self> {
+        let options = options.named(schema)?;
+        Ok(CheckpointAbout { rows, data: format!("{rolling:016x}"), options, version: env!("CARGO_PKG_VERSION").into() })
+    }
+
     /// The options of the run that a finished model came from, to go on with other data.
     pub fn options_of(&self, about: &About) -> Result<FitOptions> {
         let constant = |name: &str| {

@@ -1,8 +1,13 @@
 //! Rows that are never learned from: a uniform sample of them waits for the final model.
 
+use rooco::loss::{Base, Loss};
 use rooco::rng::{Purpose, Random};
 use rooco::state::State;
-use rooco::{Features, Result, Row};
+use rooco::{Features, Result, Row, Rule};
+use rooco_data::stream::Stream;
+
+use crate::intervals::{Collecting, Residuals};
+use crate::metrics::{Figures, Metrics, score_loss};
 
 /// So many rows wait at most ...
 const ROWS: usize = 50_000;
@@ -101,12 +106,33 @@ impl Holdout {
         }
     }
 
-    /// Rows held out, and those that waited.
-    pub fn counts(&self) -> (u64, u64) {
-        (self.seen, self.rows.len() as u64)
+    /// The figures of a rule on the rows that waited, and what they came from. `loss` is that of scores.
+    pub fn test(&self, rule: &Rule, base: &Base, loss: &dyn Loss) -> (Figures, Held, Option<Residuals>) {
+        let (mut metrics, mut scores) = (Metrics::of(base), vec![0.0; base.outputs()]);
+        let mut held = Held::default();
+        let mut residuals = Collecting::new(base);
+        let mut sums: Vec<[f64; 2]> = Vec::new();
+        for z in self.rows() {
+            rule.scores(z.x, &mut scores);
+            metrics.add(&scores, z.y, z.weight, score_loss(loss, &scores, z));
+            residuals.add(&scores, z.y, z.weight);
+            held.scores.extend_from_slice(&scores);
+            held.y.push(z.y);
+            held.weight.push(z.weight);
+            for (i, v) in z.x.iter() {
+                if i >= sums.len() {
+                    sums.resize(i + 1, [0.0; 2]);
+                }
+                sums[i][0] += v;
+                sums[i][1] += v * v;
+            }
+        }
+        let n = held.y.len().max(1) as f64;
+        held.spread = sums.iter().map(|[sum, squares]| (squares / n - (sum / n) * (sum / n)).max(0.0).sqrt()).collect();
+        (Figures { of: self.seen, ..metrics.figures() }, held, residuals.finish())
     }
 
-    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+    fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         self.rows.iter().map(HeldRow::row)
     }
 
@@ -133,4 +159,19 @@ impl Holdout {
         self.room = (s.count("full")? != 0).then_some(self.rows.len());
         Ok(())
     }
+}
+
+/// Of so many rows, those that the pass will learn from: all but those that it will hold out.
+pub(super) fn learned_of(rows: u64, seed: u64, share: f64) -> u64 {
+    let mut holdout = Holdout::new(share, seed);
+    if share > 0.0 { (0..rows).filter(|_| !holdout.next()).count() as u64 } else { rows }
+}
+
+/// How many rows of a stream the pass will learn from.
+pub fn count_learned(stream: &mut dyn Stream, seed: u64, holdout: f64) -> Result<u64> {
+    let mut rows = 0;
+    while stream.next()?.is_some() {
+        rows += 1;
+    }
+    Ok(learned_of(rows, seed, holdout))
 }

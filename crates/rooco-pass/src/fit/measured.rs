@@ -1,14 +1,15 @@
-//! `fit --shuffle`: the first pass of the shuffle counts the rows and measures every constant; the second is the pass that learns.
+//! What a pass over all rows finds out before the one that learns. With `fit --shuffle` it is the first pass of the shuffle: it counts the rows and
+//! measures every constant.
 
 use super::FitOptions;
+use super::holdout::learned_of;
 use rooco::Result;
 use rooco::algorithm::Settings;
 use rooco::feed::LARGEST_KAPPA;
 use rooco::guarantee::{Constant, Source};
 use rooco::problem::{Geometry, Sums};
-use rooco::rng::{Purpose, Random};
 use rooco_data::shuffle::{ShuffleOptions, ShuffledRows};
-use rooco_data::stream::{Position, Stream};
+use rooco_data::stream::{Position, Role, Stream};
 
 /// Up to this many coordinates λ is the smallest eigenvalue of a matrix; beyond it is what the L2 term leaves.
 const MATRIX: usize = 500;
@@ -61,10 +62,8 @@ pub fn shuffle_and_measure(
         }
         Ok(())
     })?;
-    // The held-out rows are chosen by their place in the new order, by the generator that the pass will use.
-    let mut random = Random::new(options.settings.seed, Purpose::Holdout);
-    let learned =
-        if options.holdout > 0.0 { (0..rows).filter(|_| random.uniform() >= options.holdout).count() as u64 } else { rows };
+    // The held-out rows are chosen by their place in the new order.
+    let learned = learned_of(rows, options.settings.seed, options.holdout);
     options.settings.horizon.get_or_insert(learned);
     // This order is random because we made it so.
     options.order_test = false;
@@ -75,4 +74,19 @@ pub fn shuffle_and_measure(
         measured_settings(&mut options.settings, &g, weights, learned == rows);
     }
     Ok(shuffled)
+}
+
+/// The share of missing values of every coordinate, from a pass over the whole stream.
+pub fn missing_rates(stream: &mut dyn Stream) -> Result<Vec<f64>> {
+    let mut rows = 0u64;
+    while stream.next()?.is_some() {
+        rows += 1;
+    }
+    let mut rates = vec![0.0; stream.schema().features()];
+    for column in &stream.schema().columns {
+        if let Role::Numeric { coordinate, stats } = &column.role {
+            rates[*coordinate as usize] = stats.missing as f64 / rows.max(1) as f64;
+        }
+    }
+    Ok(rates)
 }

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! the first rows  ──>  which loss, which constants       `rooco::feed`
-//! every row       ──>  held out? score it. Else: play, pay, learn      pass.rs
-//! now and then    ──>  tell the watcher; save a checkpoint
+//! every row       ──>  held out? score it. Else: play, pay, learn      pass/
+//! now and then    ──>  tell the watcher; save a checkpoint      pass/resume.rs
 //! every row       ──>  are the constants right?            `rooco::feed::Assumptions`
-//! the end         ──>  model + summary                    pass.rs
+//! the end         ──>  model + summary                    pass/fitted.rs
 //! ```
 //!
 //! [`Pass::run`] owns the loop; a [`Session`] is fed row by row and can be looked at in between, with the same numbers.
@@ -21,9 +21,9 @@ mod session;
 mod watch;
 
 pub use checkpoint::{Checkpoint, CheckpointAbout};
-pub use holdout::Held;
-pub use measured::{measured_settings, shuffle_and_measure};
+pub use holdout::{Held, count_learned};
+pub use measured::{measured_settings, missing_rates, shuffle_and_measure};
 pub use options::FitOptions;
-pub use pass::{Fitted, Pass, count_learned, missing_rates, score_loss};
+pub use pass::{Fitted, Pass};
 pub use session::Session;
 pub use watch::{Control, Progress, Watch};

@@ -1,6 +1,6 @@
 //! A pass that the caller sessions, row by row, and may look at in between.
 
-use super::{Checkpoint, FitOptions, Fitted, Pass, Progress};
+use super::{Checkpoint, CheckpointAbout, FitOptions, Fitted, Pass, Progress};
 use rooco::Rows;
 use rooco::feed::Plan;
 use rooco::state::State;
@@ -126,16 +126,11 @@ impl Session {
     /// Everything that is needed to go on later.
     pub fn checkpoint(&mut self, schema: &Schema) -> Result<Checkpoint> {
         match &mut self.state {
-            Stage::Running(pass, first) => {
-                let mut checkpoint = pass.checkpoint(schema)?;
-                checkpoint.state.put_all("first.", first.save());
-                checkpoint.state.put_count("features", pass.plan().recipe.features as u64);
-                Ok(checkpoint)
-            }
+            Stage::Running(pass, first) => pass.checkpoint_with(first, schema),
             Stage::Waiting(first) => {
                 let mut state = State::default();
                 state.put_all("waiting.", first.save());
-                Ok(Checkpoint { about: Pass::checkpoint_about(&self.options, schema, first.len() as u64, 0)?, state })
+                Ok(Checkpoint { about: CheckpointAbout::of(&self.options, schema, first.len() as u64, 0)?, state })
             }
         }
     }
@@ -146,11 +141,7 @@ impl Session {
         if waiting.has("len") {
             return Ok(Session { options, state: Stage::Waiting(Rows::load(&waiting)?) });
         }
-        let first = Rows::load(&from.state.part("first."))?;
-        let mut recipe = options.recipe(schema)?;
-        recipe.as_of(from.features(schema)?);
-        let mut pass = Pass::new(Plan::new(&recipe, &first)?, options.clone(), schema)?;
-        pass.resume(from, schema)?;
+        let (pass, first) = Pass::reopened(&options, schema, from)?;
         Ok(Session { options, state: Stage::Running(Box::new(pass), first) })
     }
 }

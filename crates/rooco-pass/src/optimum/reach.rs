@@ -2,9 +2,9 @@
 
 use super::{Learned, OnMap, RowPasses};
 use crate::audit::{Again, Aimed, Certified, Known, certify_knowing};
-use crate::fit::{FitOptions, Fitted, Session, score_loss};
+use crate::fit::{FitOptions, Fitted, Session};
 use crate::intervals::{Collecting, Residuals};
-use crate::metrics::{Figures, Metrics};
+use crate::metrics::{Figures, Metrics, score_loss};
 use crate::model::{Model, OptimumAbout};
 use rooco::checksum;
 use rooco::optimum::{End, Expansion, NewtonOptions, Passes, Solved, newton_step, solve, standard_errors};

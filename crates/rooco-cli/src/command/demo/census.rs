@@ -109,7 +109,7 @@ fn judge(name: &str, learner: &dyn Learner, rows: &Rows, test: &[u32]) -> Vec<St
     for &i in test {
         let z = rows.get(i as usize);
         model.scores(z.x, &mut score);
-        metrics.add(&score, z.y, 1.0, rooco_pass::fit::score_loss(&loss, &score, z));
+        metrics.add(&score, z.y, 1.0, rooco_pass::metrics::score_loss(&loss, &score, z));
     }
     let f = metrics.figures();
     let cell = |v: Option<f64>| v.map_or("-".into(), |v| format!("{v:.4}"));

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rooco::rng::{Purpose, Random};
@@ -34,6 +34,17 @@ pub fn ok_with_input(dir: &Path, args: &[&str], input: &[u8]) -> String {
     let out = child.wait_with_output().unwrap();
     assert!(out.status.success(), "rooco {} failed: {}", args.join(" "), String::from_utf8_lossy(&out.stderr));
     String::from_utf8(out.stdout).unwrap()
+}
+
+/// Starts the program with the first part of its standard input.
+pub fn start(d: &Path, args: &[&str], first: &str) -> (Child, ChildStdin) {
+    let mut command = rooco();
+    command.args(args).current_dir(d).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(first.as_bytes()).unwrap();
+    pipe.flush().unwrap();
+    (child, pipe)
 }
 
 /// It must fail with exit code 2, one line on standard error, nothing on standard output; returns the line.
@@ -98,6 +109,20 @@ pub fn write(dir: &Path, name: &str, text: &str) -> PathBuf {
     let path = dir.join(name);
     std::fs::write(&path, text).unwrap();
     path
+}
+
+/// Names in a folder, without those given.
+pub fn left(d: &Path, known: &[&str]) -> Vec<String> {
+    let names = std::fs::read_dir(d).unwrap().map(|f| f.unwrap().file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|n| !known.contains(&n.as_str())).collect();
+    names.sort();
+    names
+}
+
+/// Options of a run that replays its rows from disk.
+pub fn on_disk(horizon: &str) -> Vec<&str> {
+    let learner = ["--algorithm", "reservoir-sgd", "--domain", "ball:4", "--lambda", "0.5", "--beta", "20"];
+    [&learner[..], &["--reservoir", "disk", "--memory", "64KiB", "--horizon", horizon]].concat()
 }
 
 /// A table `y,x1,x2,x3,w`: y = 2x1 - x2 + noise (numbers) or its sign (classes `no`, `yes`).
