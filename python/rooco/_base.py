@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from rooco import _inputs
-from rooco._options import _Options
+from rooco._options import _Options, _schema
 from rooco._results import _Results
 from rooco._rooco import Learner, Model, Rows
 from rooco._run import _go_on, _Run
@@ -119,9 +119,9 @@ class _OnePass(_Options, _Results):
                 n = len(table)
             if n is None or self.holdout:
                 raise ValueError(f"algorithm={self.algorithm!r} must know the number of rows first: give horizon.")
-            options = self._options(0, n) | self._rates(None)
+            options = self._options(0, n) | self._rates(None) | _schema(schema)
         else:
-            options = self._options(0, self.horizon) | self._rates(None)
+            options = self._options(0, self.horizon) | self._rates(None) | _schema(schema)
         self._fit_rows_of_table(_inputs.table_rows(table, read), options, progress)
         return self
 
@@ -171,7 +171,7 @@ class _OnePass(_Options, _Results):
             target_kind=kind,
             **self._column_options(drop, categorical, numeric, date, text, schema),
         )
-        options = self._options(0, self.horizon) | self._rates(None)
+        options = self._options(0, self.horizon) | self._rates(None) | _schema(schema)
         self._fit_rows_of_table(Rows.files(_inputs.paths(path), json.dumps(read)), options, progress)
         return self
 

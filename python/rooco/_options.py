@@ -55,8 +55,8 @@ class _Options(BaseEstimator):
             l2=float(self.l2),
             domain="none" if self.domain is None else str(self.domain),
             algorithm=self._algorithm(),
-            # The optimum of the columns, unless curves are asked for.
-            features="linear" if self.to_optimum and self.features == "auto" else str(self.features),
+            **_features(self.features),
+            to_optimum=bool(self.to_optimum),
             monotone={str(name): int(sign) for name, sign in (self.monotonic_cst or {}).items()},
             interactions=[[str(a), str(b)] for a, b in (self.interactions or [])],
             reservoir=str(self.reservoir),
@@ -109,7 +109,7 @@ class _Options(BaseEstimator):
     ) -> dict[str, Any]:
         """What is said of the columns of a table or file."""
         roles = dict(drop=list(drop), categorical=list(categorical), numeric=list(numeric), date=list(date), text=list(text))
-        return roles | dict(schema=None if schema is None else os.fspath(schema))
+        return roles | _schema(schema)
 
     def _check_partial(self) -> None:
         """``partial_fit`` cannot do everything."""
@@ -120,6 +120,19 @@ class _Options(BaseEstimator):
                 f"algorithm={self.algorithm!r} must know the number of rows T before the first one: give horizon=T, use fit, or use an "
                 f"algorithm without a horizon ({', '.join(sorted({e['name'] for e in _ALGORITHMS.values() if not e['needs_horizon']}))})."
             )
+
+
+def _features(given: Any) -> dict[str, Any]:
+    """One kind for all columns, or a dict by column, in which ``'*'`` stands for the others."""
+    if not isinstance(given, Mapping):
+        return dict(features=str(given))
+    own = {str(name): str(kind) for name, kind in given.items() if name != "*"}
+    return dict(features=str(given.get("*", "auto")), kinds=own)
+
+
+def _schema(given: Any) -> dict[str, Any]:
+    """A schema file says what columns are, and what the model is to be made of."""
+    return dict(schema=None if given is None else os.fspath(given))
 
 
 def _by_column(given: Any) -> Any:

@@ -39,7 +39,8 @@ def shapes(effects: list[dict[str, Any]]) -> Any:
         (side,) = effect["of"]
         mass = np.array(side["mass"])
         if "levels" in side:
-            order = np.argsort(-mass)[:20]
+            # The most frequent values; of trees the leaves that add most.
+            order = np.argsort(-mass * (np.abs(value) if effect["kind"] == "trees" else 1.0))[:20]
             panel.barh([side["levels"][k] for k in order], value[order])
             panel.invert_yaxis()
         else:

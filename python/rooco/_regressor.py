@@ -24,7 +24,8 @@ class OnePassRegressor(RegressorMixin, _OnePass):
     algorithm : ``'auto'`` has nothing to tune and needs no number of rows. Algorithms with a proof run by name (``'provable'``,
         ``'reservoir-sgd'``, ``'algorithm-2-prime'``, …: docs/choosing.md); they need ``horizon`` in ``partial_fit``.
     features : what the model is linear in. ``'linear'``: the columns as they are. ``'shapes'``: a curve for every numeric column. ``'pairs'``: curves and
-        products of pairs of columns. ``'auto'``: all three as experts in one average (other algorithms than the default, domains and corrected features
+        products of pairs of columns. ``'trees'``: these, and the leaves of small trees grown on the first 20,000 rows. ``'auto'``: all of them as experts in one
+        average, trees from row 20,000 on (other algorithms than the default, domains and corrected features
         then take the columns as they are).
     interactions : pairs of columns that are taken whatever `features` says, ``[('a', 'b'), ...]``.
     monotonic_cst : columns along which the score must rise (1) or fall (-1), a dict by name; their curves are made so after the pass.

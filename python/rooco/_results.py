@@ -37,7 +37,7 @@ class _Results(BaseEstimator):
         """What the model is linear in, in a line; if ``features='auto'`` took the columns as they are, why."""
         text, options = self.model_.linear_in(), json.loads(self._run.options)
         # A model from a file does not say what it was asked for.
-        asked = "auto" if self.to_optimum and self.features == "auto" else options.get("features")
+        asked = options.get("features")
         if asked != "auto" or self.report_["features"] != "linear":
             return text
         if self.to_optimum:

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use rooco::algorithm::{Algorithm, Memory, Settings};
 use rooco::guarantee::Constant;
 use rooco::loss::Correction;
+use rooco::map;
 use rooco::replay::{Keep, Leftovers};
 use rooco::{Error, Result};
 use rooco_data::stream::{self, BadRows, Format, Labels, Missing, Roles, Schema, SchemaFile, TargetKind};
@@ -34,6 +35,12 @@ pub struct FitOptions {
     domain: String,
     pub algorithm: String,
     features: String,
+    /// Kinds of single columns.
+    kinds: BTreeMap<String, String>,
+    /// A schema file; what is said beside it goes before it.
+    schema: Option<PathBuf>,
+    /// The optimum is that of the columns as they are, unless curves are asked for.
+    to_optimum: bool,
     monotone: BTreeMap<String, i8>,
     interactions: Vec<[String; 2]>,
     beta: Option<f64>,
@@ -72,6 +79,9 @@ impl Default for FitOptions {
             domain: "none".into(),
             algorithm: "auto".into(),
             features: "auto".into(),
+            kinds: BTreeMap::new(),
+            schema: None,
+            to_optimum: false,
             monotone: BTreeMap::new(),
             interactions: Vec::new(),
             beta: None,
@@ -109,13 +119,12 @@ impl FitOptions {
         if !(0.0..1.0).contains(&self.holdout) {
             return Err(Error::Constant { name: "holdout", value: self.holdout, must: "at least 0 and below 1" });
         }
-        Ok(fit::FitOptions {
+        let mut options = fit::FitOptions {
             loss: self.loss.clone(),
             correction: self.correction(schema)?,
             l2: self.l2,
             domain: self.domain.clone(),
             algorithm: Algorithm::parse(&self.algorithm)?,
-            features: rooco::map::Kind::parse(&self.features)?,
             monotone: self.monotone.clone().into_iter().filter(|(_, sign)| *sign != 0).collect(),
             interactions: self.interactions.clone(),
             settings: Settings {
@@ -135,7 +144,18 @@ impl FitOptions {
             order_test: self.order_test,
             max_features: self.max_features.unwrap_or(rooco::MAX_FEATURES),
             ..Default::default()
-        })
+        };
+        options.features = map::Kind::parse(&self.features)?;
+        for (column, kind) in &self.kinds {
+            options.set_kind(column, kind)?;
+        }
+        if let Some(path) = &self.schema {
+            options.take_features(&SchemaFile::read(path)?.features, options.features == map::Kind::Auto)?;
+        }
+        if self.to_optimum && options.features == map::Kind::Auto {
+            options.features = map::Kind::Linear;
+        }
+        Ok(options)
     }
 
     fn correction(&self, schema: &Schema) -> Result<Option<Correction>> {

@@ -157,12 +157,16 @@ impl DataArguments {
             ahead: self.threads.map_or(defaults.ahead, |n| n > 1),
             ..defaults
         };
-        if let Some(path) = &self.schema {
-            let file = SchemaFile::read(path)?;
+        if let Some(file) = self.schema_file()? {
             file.apply(&mut options);
             options.missing = self.missing.or(file.missing).unwrap_or(Missing::Typical);
         }
         Ok(options)
+    }
+
+    /// What the schema file says, if there is one.
+    pub fn schema_file(&self) -> Result<Option<SchemaFile>> {
+        Ok(self.schema.as_ref().map(|path| SchemaFile::read(path)).transpose()?)
     }
 
     /// What is done with missing values.

@@ -108,7 +108,9 @@ fn levels(e: &Effect, side: &Side, name: &str) -> Chart {
     c.legend = side.column.clone();
     let names = side.levels.as_deref().unwrap_or_default();
     let mut order: Vec<usize> = (0..e.value.len()).collect();
-    order.sort_by(|a, b| side.mass[*b].total_cmp(&side.mass[*a]));
+    // The most frequent values; of trees the leaves that add most.
+    let counts = |k: usize| if e.kind == "trees" { side.mass[k] * e.value[k].abs() } else { side.mass[k] };
+    order.sort_by(|a, b| counts(*b).total_cmp(&counts(*a)));
     for &k in order.iter().take(20) {
         c.line(&names[k], None).add(0.0, e.value[k], e.error.as_ref().map(|e| e[k]));
     }
@@ -177,7 +179,14 @@ mod tests {
             mass: mass.to_vec(),
         };
         let of = vec![side(&["a", "b", "all others"], &[0.25, 0.75, 0.0]), side(&["c", "all others"], &[1.0, 0.0])];
-        let e = Effect { name: "a × c".into(), of, value: vec![1.0, 9.0, 2.0, 9.0, 9.0, 9.0], importance: 1.0, error: None };
+        let e = Effect {
+            name: "a × c".into(),
+            kind: "pair",
+            of,
+            value: vec![1.0, 9.0, 2.0, 9.0, 9.0, 9.0],
+            importance: 1.0,
+            error: None,
+        };
         let chart = draw(&e, 1);
         assert_eq!(chart.places, ["b", "a"]);
         assert_eq!(chart.series.iter().map(|s| (s.key.as_str(), s.y.as_slice())).collect::<Vec<_>>(), [("c", &[2.0, 1.0][..])]);

@@ -9,6 +9,7 @@ use rooco_pass::model::{Model, OptimumAbout, UsedConstants};
 use serde_json::{Value, json};
 
 use rooco::guarantee::Repair;
+use rooco::map::ROWS_FOR_TREES;
 
 use super::{say, words};
 
@@ -169,7 +170,17 @@ pub fn about(model: &Model, explain: bool) -> String {
     }
     let baseline = a.baseline.map_or(String::new(), |b| format!(" (best constant: {})", words::short(b)));
     let mean = if a.weight != 0.0 { a.progressive_loss / a.weight } else { f64::NAN };
-    line("progressive loss", format!("{} per unit of weight{baseline}", words::short(mean)));
+    // In the average trees are played after the rows they were grown on; by name they are there from the first row.
+    let grown = model.rule.map.as_ref().filter(|m| !m.trees().is_empty() && a.experts.is_none());
+    let seen = grown.map_or(String::new(), |_| {
+        let which = if a.rows > ROWS_FOR_TREES as u64 {
+            format!("the first {}", words::count(ROWS_FOR_TREES as u64))
+        } else {
+            "all".into()
+        };
+        format!("; too small, for the trees were grown by the targets of {which} rows")
+    });
+    line("progressive loss", format!("{} per unit of weight{baseline}{seen}", words::short(mean)));
     if let Some(f) = &a.holdout {
         line("holdout", format!("{} (this model)", figures(f)));
     }
@@ -269,6 +280,7 @@ pub fn json(model: &Model, rows: u64, seconds: f64) -> Value {
         "features_kind": model.about.features,
         "curves": model.rule.map.as_ref().map_or(0, |m| m.curves().len()),
         "pairs": model.rule.map.as_ref().map_or(0, |m| m.pairs().len()),
+        "trees": model.rule.map.as_ref().map_or(0, |m| m.trees().len()),
         "experts": model.about.experts,
         "progressive_loss": if a.weight != 0.0 { Some(a.progressive_loss / a.weight) } else { None },
         "total_loss": a.progressive_loss,

@@ -60,7 +60,7 @@ pub use odd::{OddColumn, OddValue};
 pub use open::{BadRows, Format, Labels, ReadOptions, Roles, open};
 pub use patient::stop_waiting;
 pub use schema::{Category, Column, INTERCEPT, Missing, Names, Part, Role, Schema, Stats};
-pub use schema_file::SchemaFile;
+pub use schema_file::{FeaturesFile, SchemaFile};
 pub use target::{Target, TargetKind};
 
 /// Rows in the order they arrive.

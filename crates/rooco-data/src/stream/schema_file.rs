@@ -10,6 +10,14 @@
 //! age = "number"                  # number, categories, date, text, text:2 (words and pairs of words) or drop
 //! code = "categories"
 //! id = "drop"
+//!
+//! [features]
+//! kind = "auto"                   # linear, shapes, pairs, trees or auto
+//! linear = ["zip"]                # columns that are taken as they are
+//! shapes = ["height"]             # columns that have a curve and are in no pair and no tree
+//! increasing = ["income"]         # columns along which the score must not fall
+//! decreasing = ["distance"]
+//! interactions = [["age", "sex"]] # pairs that are taken in any case
 //! ```
 
 use std::collections::BTreeMap;
@@ -19,6 +27,7 @@ use std::path::Path;
 use super::open::ReadOptions;
 use super::schema::{Missing, Role, Schema};
 use super::target::{Target, TargetKind};
+use rooco::map::Kind;
 use rooco::{Error, Result};
 
 /// What a schema file says. Everything may be left out, and is then found by a look at the data.
@@ -37,7 +46,36 @@ pub struct SchemaFile {
     pub missing: Option<Missing>,
     /// What columns are: `number`, `categories`, `date`, `text`, `text:N` or `drop`.
     pub columns: BTreeMap<String, String>,
+    /// What a model is to be made of.
+    pub features: FeaturesFile,
 }
+
+/// What a schema file says of the features of a model.
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FeaturesFile {
+    /// Of all columns.
+    pub kind: Option<String>,
+    /// Columns that are taken as they are.
+    pub linear: Vec<String>,
+    /// Columns that have a curve and are in no pair and no tree.
+    pub shapes: Vec<String>,
+    /// Columns along which the score must not fall.
+    pub increasing: Vec<String>,
+    /// Columns along which the score must not rise.
+    pub decreasing: Vec<String>,
+    /// Pairs that are taken in any case.
+    pub interactions: Vec<[String; 2]>,
+}
+
+/// What a written file says of features: nothing, with the names of what it could say.
+const FEATURES: &str = "\n# [features]                  # fit makes of it what it finds; to say otherwise take the marks away\n\
+# kind = \"auto\"               # linear, shapes, pairs, trees or auto\n\
+# linear = []                 # columns that are taken as they are\n\
+# shapes = []                 # columns that have a curve and are in no pair and no tree\n\
+# increasing = []             # columns along which the score must not fall\n\
+# decreasing = []\n\
+# interactions = []           # pairs that are taken in any case, as [[\"a\", \"b\"]]\n";
 
 /// The roles that a file may give a column.
 const ROLES: &str = "number, categories, date, text, text:2 (words and runs of up to 2 of them) or drop";
@@ -61,6 +99,16 @@ impl SchemaFile {
                 let line = text.lines().position(|l| l.contains(role.as_str()) && l.contains(column.as_str())).unwrap_or(0);
                 return Err(wrong(line as u64 + 1, format!("column `{column}` cannot be `{role}`; write {ROLES}")));
             }
+        }
+        if let Some(Err(e)) = file.features.kind.as_deref().map(Kind::parse) {
+            let line = text.lines().position(|l| l.trim_start().starts_with("kind")).unwrap_or(0);
+            return Err(wrong(line as u64 + 1, e.to_string()));
+        }
+        let FeaturesFile { linear, shapes, increasing, decreasing, .. } = &file.features;
+        let both = |a: &[String], b: &[String]| a.iter().find(|name| b.contains(name)).cloned();
+        if let Some(name) = both(linear, shapes).or_else(|| both(increasing, decreasing)) {
+            let line = text.lines().position(|l| l.contains(name.as_str()) && l.contains('[')).unwrap_or(0);
+            return Err(wrong(line as u64 + 1, format!("column `{name}` stands in two lists that exclude each other")));
         }
         if file.classes.is_some() && file.positive.is_some() {
             return Err(wrong(1, "name all classes or the positive one, not both".into()));
@@ -148,6 +196,7 @@ impl SchemaFile {
             let why = if column.why.is_empty() { String::new() } else { format!("   # {}", column.why) };
             let _ = writeln!(out, "{} = \"{role}\"{why}", key(&column.name));
         }
+        out += FEATURES;
         out
     }
 }

@@ -6,7 +6,7 @@ use rooco::algorithm::{Algorithm, Settings};
 use rooco::loss::{Base, Correction, LossSpec, Prediction};
 use rooco::map::{Column, Kind, MapSpec};
 use rooco::{Error, MAX_FEATURES, Recipe, Result};
-use rooco_data::stream::{DatePart, Role, Schema, Target, nearest_name};
+use rooco_data::stream::{DatePart, FeaturesFile, Role, Schema, Target, nearest_name};
 
 /// The options of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,8 @@ pub struct FitOptions {
     pub features: Kind,
     /// Columns along which the score must rise (1) or fall (-1), by name.
     pub monotone: Vec<(String, i8)>,
+    /// Columns that are taken as they are (linear), or have a curve and are in no pair and no tree (shapes), by name.
+    pub kinds: Vec<(String, Kind)>,
     /// Pairs of columns that are taken whatever the kind, by name.
     pub interactions: Vec<[String; 2]>,
     /// Constants that are known, with their sources; the others are read off the first rows.
@@ -49,6 +51,7 @@ impl Default for FitOptions {
             algorithm: Algorithm::DEFAULT,
             features: Kind::Linear,
             monotone: Vec::new(),
+            kinds: Vec::new(),
             interactions: Vec::new(),
             settings: Settings::default(),
             holdout: 0.0,
@@ -78,6 +81,23 @@ impl FitOptions {
             true => (schema.intercept as usize..schema.features()).find(|&i| schema.name(i) == *name),
             false => names.iter().position(|n| n == name),
         };
+        let mut kinds = Vec::new();
+        for (name, kind) in &self.kinds {
+            let place = place(name).ok_or_else(|| no_column(name, "column", &format!("take as {}", kind.name()), &names))?;
+            if self.interactions.iter().flatten().any(|n| n == name) {
+                let what = format!(
+                    "column `{name}` is {} and so in no pair, but a pair of it is asked for: leave out one of the two",
+                    kind.name()
+                );
+                return Err(Error::Combination(what));
+            }
+            if *kind == Kind::Linear && self.monotone.iter().any(|(n, _)| n == name) {
+                let what =
+                    format!("column `{name}` is taken as it is, and only a curve is kept monotone: leave out one of the two");
+                return Err(Error::Combination(what));
+            }
+            kinds.push((place, *kind));
+        }
         let mut interactions = Vec::new();
         for pair in &self.interactions {
             for name in pair {
@@ -100,12 +120,61 @@ impl FitOptions {
             domain: self.domain.clone(),
             algorithm: self.algorithm,
             settings: self.settings.clone(),
-            map: MapSpec { kind: self.features, columns, monotone, interactions, ..Default::default() },
+            map: MapSpec { kind: self.features, columns, monotone, kinds, interactions, ..Default::default() },
             features: schema.features(),
             first_rows: self.first_rows,
             max_features: self.max_features,
             ..Recipe::new(self.loss_spec(&schema.target)?)
         })
+    }
+
+    /// What `--features` says: a kind for all columns, and others for some, as `auto,zip=linear,income=shapes`.
+    pub fn set_features(&mut self, text: &str) -> Result<()> {
+        for part in text.split(',') {
+            match part.rsplit_once('=') {
+                None => self.features = Kind::parse(part)?,
+                Some((column, kind)) => self.set_kind(column, kind)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// A single column is linear or shapes: pairs and trees are made of several.
+    pub fn set_kind(&mut self, column: &str, kind: &str) -> Result<()> {
+        match Kind::parse(kind)? {
+            kind @ (Kind::Linear | Kind::Shapes) => self.kinds.push((column.to_owned(), kind)),
+            _ => {
+                return Err(Error::Option(format!(
+                    "column `{column}` cannot be `{kind}`: a single column is linear (as it is) or shapes (a curve, in no pair and no tree)"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// What a schema file says of features, where nothing else is said: the kind of all columns is taken if `free`.
+    pub fn take_features(&mut self, file: &FeaturesFile, free: bool) -> Result<()> {
+        if let (Some(kind), true) = (&file.kind, free) {
+            self.features = Kind::parse(kind)?;
+        }
+        for (columns, kind) in [(&file.linear, Kind::Linear), (&file.shapes, Kind::Shapes)] {
+            for name in columns {
+                if !self.kinds.iter().any(|(n, _)| n == name) {
+                    self.kinds.push((name.clone(), kind));
+                }
+            }
+        }
+        for (columns, sign) in [(&file.increasing, 1), (&file.decreasing, -1)] {
+            for name in columns {
+                if !self.monotone.iter().any(|(n, _)| n == name) {
+                    self.monotone.push((name.clone(), sign));
+                }
+            }
+        }
+        if self.interactions.is_empty() {
+            self.interactions = file.interactions.clone();
+        }
+        Ok(())
     }
 
     /// The loss that the options and the target ask for.

@@ -129,6 +129,7 @@ impl Recipe {
             ("memory", memory),
             ("features", (self.maps() != Kind::Linear).then(|| self.map.kind.name().into())),
             ("monotone", (!self.map.monotone.is_empty()).then(|| format!("{:?}", self.map.monotone))),
+            ("features-by-column", (!self.map.kinds.is_empty()).then(|| format!("{:?}", self.map.kinds))),
             ("interactions", (!self.map.interactions.is_empty()).then(|| format!("{:?}", self.map.interactions))),
             ("knots", self.map.knots.map(|n| n.to_string())),
             ("first-rows", (self.first_rows != 1000).then(|| self.first_rows.to_string())),

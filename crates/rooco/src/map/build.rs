@@ -48,6 +48,8 @@ pub struct MapSpec {
     pub knots: Option<usize>,
     /// Numbers along which the score must rise (1) or fall (-1): they are in no pair.
     pub monotone: Vec<(u32, i8)>,
+    /// Columns with a kind of their own, by place in `columns`, or by coordinate where there are none: as they are, or with a curve and in no pair and no tree.
+    pub kinds: Vec<(usize, Kind)>,
     /// Pairs that are taken whatever the kind: two places in `columns`, or two coordinates where there are none.
     pub interactions: Vec<[usize; 2]>,
 }
@@ -125,6 +127,10 @@ impl MapSpec {
         let mut axis_of: BTreeMap<usize, usize> = BTreeMap::new();
         for (name, column) in columns {
             let before = axes.len();
+            let own = self.kinds.iter().find(|(n, _)| *n == name).map(|(_, kind)| *kind);
+            if own == Some(Kind::Linear) {
+                continue;
+            }
             match column {
                 Column::Number(coordinate) => {
                     let mut values = seen.values(coordinate, first.len());
@@ -133,7 +139,7 @@ impl MapSpec {
                     if fine.len() > 2 && self.kind != Kind::Linear {
                         curves.push(Curve { coordinate, knots: fine, at: 0, mass: Vec::new() });
                     }
-                    if self.monotone.iter().any(|(i, _)| *i == coordinate) {
+                    if own.is_some() || self.monotone.iter().any(|(i, _)| *i == coordinate) {
                         continue;
                     }
                     axes.extend(Knots::of(&mut values, pair_knots.min(knots)).map(|knots| Axis::Number {
@@ -142,6 +148,7 @@ impl MapSpec {
                         mass: Vec::new(),
                     }));
                 }
+                Column::Categories(_) if own.is_some() => {}
                 Column::Categories(all) => {
                     // Only values that these rows had: what is read ahead must not matter.
                     let mut count: Vec<(usize, u32)> =

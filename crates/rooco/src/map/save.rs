@@ -224,8 +224,26 @@ mod tests {
             .unwrap()
     }
 
+    /// With trees whose leaves lean to one side of every column.
+    fn with_trees() -> Map {
+        let rows: Rows = (0..900u32)
+            .map(|i| ([0, 1, 2, 3 + i % 3], [1.0, i as f64, (i * i % 77) as f64, 1.0]))
+            .collect::<Vec<_>>()
+            .iter()
+            .map(|(i, v)| Row::sparse(i, v, 0.0))
+            .collect();
+        let mut near = |j: usize, scores: &[f64], slopes: &mut [f64], curvatures: &mut [f64]| {
+            let y = (j % 3) as f64 + (j > 450) as u32 as f64 * (j * j % 77) as f64 / 40.0;
+            (slopes[0], curvatures[0]) = (scores[0] - y, 1.0);
+        };
+        map().with_trees(&rows, 1, &mut near).unwrap()
+    }
+
     #[test]
     fn a_map_comes_back_as_it_was() {
+        let trees = with_trees();
+        assert!(trees.trees().len() == 50 && trees.base() > map().base());
+        assert_eq!(Map::load(&trees.save()).unwrap(), trees);
         let map = map();
         assert_eq!(Map::load(&map.save()).unwrap(), map);
         assert!(map.pairs().len() == 3 && map.keeps_raw());
@@ -233,8 +251,9 @@ mod tests {
 
     #[test]
     fn damaged_arrays_are_an_error() {
-        let good = map().save();
-        for (name, values) in good.iter() {
+        for (good, (name, values)) in
+            [map().save(), with_trees().save()].iter().flat_map(|good| good.iter().map(move |v| (good, v)))
+        {
             for cut in 0..6 {
                 let mut bad = good.clone();
                 let changed = match values {
@@ -246,6 +265,11 @@ mod tests {
                             v.truncate(cut)
                         }
                         Values::U32(v)
+                    }
+                    Values::U64(v) if cut < v.len() => {
+                        let mut v = v.clone();
+                        v.truncate(cut);
+                        Values::U64(v)
                     }
                     Values::F64(v) if cut < v.len() => {
                         let mut v = v.clone();
@@ -261,7 +285,7 @@ mod tests {
                 bad.insert(name.to_owned(), changed);
                 // Anything but a panic; most of it is refused.
                 let _ = Map::load(&bad);
-                if name == "knots" {
+                if ["knots", "trees", "nodes", "cuts", "sets"].contains(&name) {
                     assert!(Map::load(&bad).is_err(), "{name} {cut}");
                 }
             }

@@ -16,4 +16,5 @@ mod every_domain_projects;
 mod every_loss_is_minimised;
 mod every_loss_keeps_its_constants;
 mod maps;
+mod trees;
 mod weights_lazy_equals_naive;

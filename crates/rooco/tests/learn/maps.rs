@@ -158,7 +158,9 @@ fn a_simpler_expert_that_is_not_played_rests_but_keeps_learning_and_resumes_to_t
     // 2^14 rows, and then a block in eight.
     let seen = whole.save().part("linear.").count("rounds").unwrap();
     assert!((20_000..22_500).contains(&seen), "{seen}");
-    assert_eq!(whole.save().part("pairs.").count("rounds").unwrap(), 50_000, "{:?}", whole.experts());
+    // Trees win here, and learned from the rows that they were grown on too.
+    assert_eq!(whole.save().part("trees.").count("rounds").unwrap(), 50_000, "{:?}", whole.experts());
+    assert!((23_000..26_000).contains(&whole.save().part("pairs.").count("rounds").unwrap()));
     let mut resumed = make();
     resumed.load(&half.save()).unwrap();
     for j in 30_000..rows.len() {

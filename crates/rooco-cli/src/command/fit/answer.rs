@@ -132,7 +132,9 @@ impl Answer<'_> {
 
 /// Why the columns are taken as they are although nobody asked for that, if they are.
 fn lines_because(a: &Arguments, model: &Model) -> Option<String> {
-    if a.features != "auto" || a.from.is_some() || model.about.features != "linear" {
+    let says_otherwise = a.features.as_deref().is_some_and(|f| !f.split(',').any(|kind| kind == "auto") && !f.contains('='));
+    let file_says = a.data.schema_file().ok().flatten().is_some_and(|f| f.features.kind.is_some());
+    if says_otherwise || file_says || a.from.is_some() || model.about.features != "linear" {
         return None;
     }
     let why = match () {

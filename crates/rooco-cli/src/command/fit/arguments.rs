@@ -37,10 +37,11 @@ pub struct Arguments {
     pub algorithm: String,
 
     /// What the model is linear in: linear (the columns as they are), shapes (a curve for every numeric column), pairs (curves and products of pairs of
-    /// columns), or auto (all three as experts in one average; other algorithms than the default, domains and corrected features then take the columns as
-    /// they are).
-    #[arg(long, default_value = "auto")]
-    pub features: String,
+    /// columns), trees (curves, pairs, and the leaves of small trees that are grown on the first 20,000 rows), or auto (all of them as experts in one average;
+    /// other algorithms than the default, domains and corrected features then take the columns as they are). Single columns: auto,zip=linear (as it is),
+    /// income=shapes (a curve, in no pair and no tree). [default: auto, or what the schema file says]
+    #[arg(long, value_name = "KIND[,COLUMN=KIND...]")]
+    pub features: Option<String>,
 
     /// Numeric columns along which the score must not fall, but for the rounding of a sum: their curves are made so after the pass, and they are in no pair.
     #[arg(long, value_delimiter = ',', value_name = "COLUMN,...")]

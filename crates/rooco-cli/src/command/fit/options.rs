@@ -18,13 +18,13 @@ pub fn constants(a: &Arguments) -> Settings {
 
 /// All options: the constants are those that were given, or those that were measured before the pass.
 pub fn options(a: &Arguments, schema: &Schema, algorithm: Algorithm, constants: Settings) -> Result<FitOptions> {
-    Ok(FitOptions {
+    let mut options = FitOptions {
         loss: a.loss.clone(),
         correction: a.correction.correction(&a.data, schema)?,
         l2: a.l2,
         domain: a.domain.clone(),
         algorithm,
-        features: if a.to_optimum.is_some() && a.features == "auto" { Kind::Linear } else { Kind::parse(&a.features)? },
+        features: Kind::Auto,
         monotone: [(&a.increasing, 1), (&a.decreasing, -1)]
             .iter()
             .flat_map(|(names, sign)| names.iter().map(|n| (n.clone(), *sign)))
@@ -42,7 +42,15 @@ pub fn options(a: &Arguments, schema: &Schema, algorithm: Algorithm, constants: 
         // An order that we made ourselves needs no test.
         order_test: !a.no_order_test && !a.shuffle,
         ..Default::default()
-    })
+    };
+    options.set_features(a.features.as_deref().unwrap_or("auto"))?;
+    if let Some(file) = a.data.schema_file()? {
+        options.take_features(&file.features, a.features.is_none())?;
+    }
+    if a.to_optimum.is_some() && options.features == Kind::Auto {
+        options.features = Kind::Linear;
+    }
+    Ok(options)
 }
 
 /// What an audit before the run needs to know.
