@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tables: rooco (auto, linear, shapes, pairs) beside Vowpal Wabbit, LightGBM, HistGradientBoosting and EBM; held-out loss, CPU seconds from the file, memory.
+"""Tables: rooco (auto, linear, shapes, pairs, trees) beside Vowpal Wabbit, LightGBM, HistGradientBoosting and EBM; held-out loss, CPU seconds from the file, memory.
 
     bench/tables.py DATA [--orders 5] [--sets diamonds,acs,...] [--learners auto,linear,...] [--rooco target/release/rooco] [--work DIR] [--out bench/TABLES.md]
 
@@ -49,8 +49,8 @@ SETS = {
 }
 # Free text: trees cannot take it.
 TEXT = {"clickbait": "headline"}
-LEARNERS = ["linear", "shapes", "pairs", "auto", "vw", "vw -q ::", "lightgbm", "lightgbm tuned", "hgb", "hgb tuned", "ebm"]
-RUNS_TEXT = ["linear", "shapes", "pairs", "auto", "vw", "vw -q ::"]
+LEARNERS = ["linear", "shapes", "pairs", "trees", "auto", "vw", "vw -q ::", "lightgbm", "lightgbm tuned", "hgb", "hgb tuned", "ebm"]
+RUNS_TEXT = ["linear", "shapes", "pairs", "trees", "auto", "vw", "vw -q ::"]
 
 
 def load(name, folder):
@@ -258,7 +258,7 @@ def main():
                     part.to_csv(file, index=False)
                 for learner in names:
                     try:
-                        if learner in ("linear", "shapes", "pairs", "auto"):
+                        if learner in ("linear", "shapes", "pairs", "trees", "auto"):
                             found = rooco(args, *files, target, regression, learner, TEXT.get(name))
                         else:
                             command = [sys.executable, __file__, "--rival", learner, *files, target, str(int(regression))]

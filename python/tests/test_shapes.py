@@ -99,6 +99,29 @@ def test_a_monotone_column_and_several_classes(curved):
         OnePassClassifier(monotonic_cst={"a": 1}).fit(table, classes)
 
 
+def test_trees_and_features_by_column(program, tmp_path):
+    r = np.random.default_rng(4)
+    table = pd.DataFrame(r.uniform(-1, 1, size=(25_000, 4)).round(6), columns=list("abcd"))
+    table["y"] = np.sign(table.a * table.b * table.c) + 0.1 * r.normal(size=len(table)).round(6)
+    x, y = table.drop(columns="y"), table.y
+    model = OnePassRegressor().fit(x, y)
+    assert model.score(x, y) > OnePassRegressor(features="pairs").fit(x, y).score(x, y) + 0.4
+    assert "trees" in model.features_ and model.shape_functions_[0]["kind"] == "trees"
+    parts = model.explain(x[:100])
+    assert np.allclose(parts.sum(axis=1), model.predict(x[:100]), rtol=1e-9, atol=1e-9)
+    assert sum("tree 1 leaf" in name for name in model.get_feature_names_out()) > 2
+    # A dict by column is what the command says, and what the schema file says.
+    table[:3000].to_csv(tmp_path / "t.csv", index=False)
+    program("fit", tmp_path / "t.csv", "--target", "y", "--features", "pairs,d=linear", "-m", tmp_path / "m", "--quiet")
+    own = OnePassRegressor(features={"*": "pairs", "d": "linear"}).fit_file(tmp_path / "t.csv", target="y")
+    assert own.model_.to_bytes() == (tmp_path / "m").read_bytes()
+    (tmp_path / "s.toml").write_text('[features]\nkind = "pairs"\nlinear = ["d"]\n')
+    by_file = OnePassRegressor().fit_file(tmp_path / "t.csv", target="y", schema=tmp_path / "s.toml")
+    assert by_file.model_.to_bytes() == (tmp_path / "m").read_bytes()
+    with pytest.raises(ValueError, match="a single column is linear"):
+        OnePassRegressor(features={"d": "pairs"}).fit_file(tmp_path / "t.csv", target="y")
+
+
 def test_curves_are_drawn(curved):
     pytest.importorskip("matplotlib").use("agg")
     x, y = curved

@@ -99,7 +99,124 @@ fn curves_and_pairs_are_learned_shown_explained_and_exported() {
     assert!(error(d, &["show", "linear.model", "--html", "c.html"]).contains("linear in its columns"));
     assert!(error(d, &["show", "linear.model", "--curves", "c.csv"]).contains("linear in its columns"));
     assert!(error(d, &["predict", "linear.model", "test.csv", "--explain"]).contains("linear in its columns"));
-    assert!(error(d, &["fit", "train.csv", "--target", "y", "--features", "trees"]).contains("linear, shapes, pairs, auto"));
+    assert!(
+        error(d, &["fit", "train.csv", "--target", "y", "--features", "bushes"]).contains("linear, shapes, pairs, trees, auto")
+    );
+}
+
+/// y = ±1 by three columns at once, of which no two say anything.
+fn three_together(rows: usize, seed: u64) -> String {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut uniform = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let mut text = String::from("y,a,b,c,zip\n");
+    for k in 0..rows {
+        let (a, b, c) = (uniform() - 0.5, uniform() - 0.5, uniform() < 0.5);
+        let y = a.signum() * b.signum() * if c { 1.0 } else { -1.0 } + 0.2 * (uniform() - 0.5);
+        text += &format!("{y},{a},{b},{},{}.5\n", if c { "yes" } else { "no" }, k * 7919 % 1000);
+    }
+    text
+}
+
+#[test]
+fn trees_are_learned_shown_explained_and_exported() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    write(d, "train.csv", &three_together(30_000, 1));
+    write(d, "test.csv", &three_together(400, 2));
+    let fit = |more: &[&str]| {
+        let args = ["fit", "train.csv", "--target", "y", "--test", "test.csv", "-m", "m", "--json"];
+        json(&ok(d, &[&args[..], more].concat()))
+    };
+    let pairs = fit(&["--features", "pairs"])["test"]["loss"].as_f64().unwrap();
+    let s = fit(&[]);
+    assert!(s["test"]["loss"].as_f64().unwrap() < 0.3 * pairs && s["trees"].as_u64() > Some(10), "{pairs} {s}");
+    assert!(s["experts"][3].as_f64().unwrap() > 0.9, "{s}");
+    let shown = ok(d, &["show", "m"]);
+    assert!(shown.contains("trees") && shown.contains("an average of lines"), "{shown}");
+    // What trees add is one more part, and the parts are the score.
+    let explained = ok(d, &["predict", "m", "test.csv", "--explain"]);
+    assert!(explained.lines().next().unwrap().ends_with(",trees"), "{explained}");
+    let mut size = 0.0;
+    for (line, p) in explained.lines().skip(1).zip(ok(d, &["predict", "m", "test.csv"]).lines()) {
+        let (parts, p) = (fields(line), p.parse::<f64>().unwrap());
+        assert!((parts[1..].iter().sum::<f64>() - p).abs() < 1e-9 * (1.0 + p.abs()), "{line}");
+        size += parts.last().unwrap().abs() / 400.0;
+    }
+    // The importance is the mean size over some of the first rows, which these are like.
+    ok(d, &["show", "m", "--curves", "c.json"]);
+    let exported: Value = serde_json::from_str(&std::fs::read_to_string(d.join("c.json")).unwrap()).unwrap();
+    let trees = exported[0]["effects"].as_array().unwrap().iter().find(|e| e["kind"] == "trees").unwrap();
+    let importance = trees["importance"].as_f64().unwrap();
+    assert!((importance / size - 1.0).abs() < 0.2, "{importance} {size}");
+    // A leaf is told by what leads there.
+    ok(d, &["show", "m", "--curves", "c.csv"]);
+    let table = std::fs::read_to_string(d.join("c.csv")).unwrap();
+    assert!(table.lines().any(|l| l.starts_with(",trees,") && l.contains("tree 1: ") && l.contains("a <= ")), "{table}");
+    ok(d, &["show", "m", "--html", "c.html"]);
+    // By name they have seen the targets of the first rows, and the progressive loss says so; in the average they have not.
+    let by_name = ok(d, &["fit", "train.csv", "--target", "y", "--features", "trees"]);
+    assert!(by_name.contains("too small, for the trees were grown by the targets of the first 20,000 rows"), "{by_name}");
+    assert!(!ok(d, &["fit", "train.csv", "--target", "y"]).contains("too small"));
+    let refused = error(d, &["fit", "train.csv", "--target", "y", "--features", "trees", "--algorithm", "sgd"]);
+    assert!(refused.contains("no theorem covers") && refused.contains("take pairs"), "{refused}");
+}
+
+/// A single column may be taken as it is, or have a curve and nothing else: said by an option or by the schema file, with the same bytes.
+#[test]
+fn features_are_chosen_by_column() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    write(d, "t.csv", &three_together(3000, 5));
+    let effects = |args: &[&str]| -> Vec<(String, String)> {
+        ok(d, &[&["fit", "t.csv", "--target", "y", "-m", "m", "-q"], args].concat());
+        ok(d, &["show", "m", "--curves", "c.json"]);
+        let all: Value = serde_json::from_str(&std::fs::read_to_string(d.join("c.json")).unwrap()).unwrap();
+        let of = |e: &Value, key: &str| e[key].as_str().unwrap().to_owned();
+        all[0]["effects"].as_array().unwrap().iter().map(|e| (of(e, "name"), of(e, "kind"))).collect()
+    };
+    let has = |all: &[(String, String)], name: &str, kind: &str| all.iter().any(|(n, k)| n == name && k == kind);
+    let all = effects(&["--features", "pairs"]);
+    assert!(has(&all, "zip", "curve") && has(&all, "b × zip", "pair") && has(&all, "a × b", "pair"), "{all:?}");
+    let some = effects(&["--features", "pairs,zip=linear,b=shapes"]);
+    assert!(has(&some, "zip", "line") && has(&some, "b", "curve") && has(&some, "a × c", "pair"), "{some:?}");
+    assert!(!some.iter().any(|(n, _)| n.contains(" × zip") || n.contains("b × ") || n.contains(" × b")), "{some:?}");
+    let by_option = std::fs::read(d.join("m")).unwrap();
+    let schema = "target = \"y\"\n[features]\nkind = \"pairs\"\nlinear = [\"zip\"]\nshapes = [\"b\"]\n";
+    write(d, "s.toml", schema);
+    ok(d, &["fit", "t.csv", "--schema", "s.toml", "-m", "n", "-q"]);
+    assert!(std::fs::read(d.join("n")).unwrap() == by_option, "the schema file gives other bytes");
+    // An option goes before the file.
+    let line = json(&ok(d, &["fit", "t.csv", "--schema", "s.toml", "--features", "linear", "--json"]));
+    assert_eq!(line["features_kind"], "linear");
+    write(d, "i.toml", "[features]\nkind = \"shapes\"\nincreasing = [\"a\"]\ninteractions = [[\"b\", \"c\"]]\n");
+    let named = effects(&["--schema", "i.toml"]);
+    assert!(has(&named, "b × c", "pair") && named.iter().filter(|(_, k)| k == "pair").count() == 1, "{named:?}");
+    // A checkpoint belongs to these choices.
+    ok(d, &["fit", "t.csv", "--schema", "s.toml", "--checkpoint", "k", "--every", "1000", "-q"]);
+
+    for (more, words) in [
+        (&["--features", "pairs,zpi=linear"][..], "did you mean `zip`?"),
+        (&["--features", "zip=pairs"], "a single column is linear (as it is) or shapes"),
+        (&["--features", "auto,zip=linear", "--interactions", "zip:a"], "in no pair, but a pair of it is asked for"),
+        (&["--features", "auto,a=linear", "--increasing", "a"], "only a curve is kept monotone"),
+    ] {
+        let message = error(d, &[&["fit", "t.csv", "--target", "y"], more].concat());
+        assert!(message.contains(words), "{more:?}: {message}");
+    }
+    for (text, words) in [
+        ("[features]\nkind = \"bushes\"\n", "w.toml:2:0: "),
+        ("[features]\nlinear = [\"a\"]\nshapes = [\"a\"]\n", "two lists that exclude each other"),
+        ("[features]\nlines = [\"a\"]\n", "w.toml:2:0: unknown field `lines`"),
+    ] {
+        write(d, "w.toml", text);
+        let message = error(d, &["fit", "t.csv", "--target", "y", "--schema", "w.toml"]);
+        assert!(message.contains(words), "{text}: {message}");
+    }
 }
 
 #[test]

@@ -29,7 +29,7 @@ use crate::state::State;
 ///
 /// All are linear in the coordinates of one [`Map`], and so is their average: the rule that is written out is one map and one list of weights.
 /// A simpler expert that is not played while a richer one is rests after the first rows: it then sees one block of rows in eight. A richer one never
-/// rests, for it may come from behind.
+/// rests, for it may come from behind, and nor do pairs, which trees may outrun at first only.
 ///
 /// *Guarantee*: none, as for the default. *Memory and time*: at most the sum of all, and the first rows; the round in which trees are grown takes as long as
 /// thousands of others.
@@ -164,7 +164,8 @@ impl Experts {
         if self.rounds < NOBODY_RESTS || (self.rounds / BLOCK).is_multiple_of(ONE_IN) {
             return 0;
         }
-        self.jury.shares().iter().take_while(|p| **p == 0.0).count()
+        // Pairs never rest: trees, whose splits have seen the targets of many rows at once, are ahead at first and may fall behind.
+        self.jury.shares().iter().zip(&self.members).take_while(|(p, m)| **p == 0.0 && m.of != Of::Pairs).count()
     }
 
     /// Keeps a row for the trees, or grows them.

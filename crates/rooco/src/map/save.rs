@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn a_map_comes_back_as_it_was() {
         let trees = with_trees();
-        assert!(trees.trees().len() == 50 && trees.base() > map().base());
+        assert!(trees.trees().len() == 16 && trees.base() > map().base());
         assert_eq!(Map::load(&trees.save()).unwrap(), trees);
         let map = map();
         assert_eq!(Map::load(&map.save()).unwrap(), map);

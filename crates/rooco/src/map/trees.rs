@@ -16,11 +16,11 @@ use crate::rows::Rows;
 
 /// The rows that trees are grown on: with half of them they are worth half as much.
 pub const ROWS_FOR_TREES: usize = 20_000;
-/// M trees of at most L leaves.
-const TREES: usize = 50;
-const LEAVES: usize = 24;
+/// M trees of at most L leaves: few and large ones are as good as many small ones, and a row has M entries.
+const TREES: usize = 16;
+const LEAVES: usize = 48;
 /// How far the scores follow each tree.
-const RATE: f64 = 0.2;
+const RATE: f64 = 0.4;
 /// A number is split at one of at most this many places.
 const CUTS: usize = 63;
 /// A leaf has at least so many rows, in effect: rows that cancel each other are few, however many there are.

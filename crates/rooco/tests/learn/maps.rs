@@ -160,7 +160,7 @@ fn a_simpler_expert_that_is_not_played_rests_but_keeps_learning_and_resumes_to_t
     assert!((20_000..22_500).contains(&seen), "{seen}");
     // Trees win here, and learned from the rows that they were grown on too.
     assert_eq!(whole.save().part("trees.").count("rounds").unwrap(), 50_000, "{:?}", whole.experts());
-    assert!((23_000..26_000).contains(&whole.save().part("pairs.").count("rounds").unwrap()));
+    assert_eq!(whole.save().part("pairs.").count("rounds").unwrap(), 50_000, "{:?}", whole.experts());
     let mut resumed = make();
     resumed.load(&half.save()).unwrap();
     for j in 30_000..rows.len() {
