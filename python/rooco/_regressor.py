@@ -15,7 +15,7 @@ from rooco._run import _go_on, _Run
 
 
 class OnePassRegressor(RegressorMixin, _OnePass):
-    """A model for a number, learned in one pass: lines, curves and pairs of columns in one average.
+    """A model for a number, learned in one pass: lines, curves, pairs of columns and small trees in one average.
 
     Parameters
     ----------
@@ -26,7 +26,8 @@ class OnePassRegressor(RegressorMixin, _OnePass):
     features : what the model is linear in. ``'linear'``: the columns as they are. ``'shapes'``: a curve for every numeric column. ``'pairs'``: curves and
         products of pairs of columns. ``'trees'``: these, and the leaves of small trees grown on the first 20,000 rows. ``'auto'``: all of them as experts in one
         average, trees from row 20,000 on (other algorithms than the default, domains and corrected features
-        then take the columns as they are).
+        then take the columns as they are). A dict names single columns, ``{'*': 'auto', 'zip': 'linear', 'height': 'shapes'}``: as it is; a curve, in no
+        pair and no tree.
     interactions : pairs of columns that are taken whatever `features` says, ``[('a', 'b'), ...]``.
     monotonic_cst : columns along which the score must rise (1) or fall (-1), a dict by name; their curves are made so after the pass.
     l2 : (l2/2)‖w‖² is added to every row's loss.

@@ -84,7 +84,8 @@ impl Jury {
         }
         self.n += 1;
         self.signed |= s < 0.0;
-        let d = self.n as f64 / (self.n as f64 + 1.0);
+        // Row t counts t² times: who comes from behind must get there.
+        let d = (self.n as f64 / (self.n as f64 + 1.0)).powi(2);
         let smallest = self.smallest_size();
         let clip = if self.regression && self.n > 20 && smallest > 0.0 {
             CLIP * smallest / self.weight * s.abs()

@@ -245,8 +245,8 @@ struct Growth<'a> {
     /// Where an axis begins in [`Leaf::sums`].
     start: Vec<usize>,
     scores: Vec<f64>,
-    slopes: Vec<f64>,
-    curvatures: Vec<f64>,
+    /// Of every row and output, at these scores.
+    each: Vec<Sums>,
 }
 
 impl<'a> Growth<'a> {
@@ -273,18 +273,22 @@ impl<'a> Growth<'a> {
             .map(|(axis, cuts)| if matches!(axis, Axis::Number { .. }) { cuts.len() + 1 } else { axis.len() })
             .collect();
         let start = width.iter().scan(0, |at, w| Some(std::mem::replace(at, *at + w * outputs))).collect();
-        let zero = vec![0.0; rows * outputs];
-        Growth { axes, outputs, rows, bins, cuts, width, start, scores: zero.clone(), slopes: zero.clone(), curvatures: zero }
+        let (scores, each) = (vec![0.0; rows * outputs], vec![Sums::default(); rows * outputs]);
+        Growth { axes, outputs, rows, bins, cuts, width, start, scores, each }
     }
 
     /// The next tree; `None` if no split gains anything.
     fn tree(&mut self, near: &mut Near<'_>) -> Option<Tree> {
         let k = self.outputs;
+        let (mut slopes, mut curvatures) = (vec![0.0; k], vec![0.0; k]);
         for j in 0..self.rows {
-            let of = j * k..(j + 1) * k;
-            near(j, &self.scores[of.clone()], &mut self.slopes[of.clone()], &mut self.curvatures[of]);
+            near(j, &self.scores[j * k..(j + 1) * k], &mut slopes, &mut curvatures);
+            for c in 0..k {
+                let (g, h) = (slopes[c], curvatures[c]);
+                self.each[j * k + c] = Sums { g, h, size: h.abs(), v: g * g, rows: 1.0 };
+            }
         }
-        let mean = self.curvatures.iter().map(|h| h.abs()).sum::<f64>() / self.rows as f64;
+        let mean = self.each.iter().map(|s| s.size).sum::<f64>() / self.rows as f64;
         let prior = PRIOR * mean / k as f64;
         if !(prior > 0.0 && prior.is_finite()) {
             return None;
@@ -336,14 +340,9 @@ impl<'a> Growth<'a> {
         Some(Tree { nodes, at: 0, mass })
     }
 
-    fn row(&self, j: usize, c: usize) -> Sums {
-        let (g, h) = (self.slopes[j * self.outputs + c], self.curvatures[j * self.outputs + c]);
-        Sums { g, h, size: h.abs(), v: g * g, rows: 1.0 }
-    }
-
     fn sums(&self, rows: &[u32], c: usize) -> Sums {
         let mut sums = Sums::default();
-        rows.iter().for_each(|j| sums.add(&self.row(*j as usize, c)));
+        rows.iter().for_each(|j| sums.add(&self.each[*j as usize * self.outputs + c]));
         sums
     }
 
@@ -352,11 +351,11 @@ impl<'a> Growth<'a> {
         let sums = sums.unwrap_or_else(|| {
             let mut sums = vec![Sums::default(); self.width.iter().sum::<usize>() * k];
             for (axis, bins) in self.bins.iter().enumerate() {
+                let of = &mut sums[self.start[axis]..][..self.width[axis] * k];
                 for &j in &rows {
-                    let at = self.start[axis] + bins[j as usize] as usize * k;
-                    for c in 0..k {
-                        sums[at + c].add(&self.row(j as usize, c));
-                    }
+                    let (bin, j) = (bins[j as usize] as usize, j as usize);
+                    let row = &self.each[j * k..(j + 1) * k];
+                    of[bin * k..].iter_mut().zip(row).for_each(|(all, row)| all.add(row));
                 }
             }
             sums

@@ -128,12 +128,18 @@ impl Centre {
                 // Most rows have all centred columns.
                 index.extend_from_slice(old_index);
                 value.extend_from_slice(old);
-                let mut places = index.iter().zip(value.iter_mut());
+                let mut from = 0;
                 if self.a.iter().all(|&(j, a)| {
-                    places.find(|p| *p.0 >= j).is_some_and(|p| {
-                        *p.1 -= a * at_k;
-                        *p.0 == j
-                    })
+                    // The next one, or farther on in a long row.
+                    if index.get(from) != Some(&j) {
+                        from += index[from..].partition_point(|i| *i < j);
+                    }
+                    let is_there = index.get(from) == Some(&j);
+                    if is_there {
+                        value[from] -= a * at_k;
+                        from += 1;
+                    }
+                    is_there
                 }) {
                     return Features::Sparse { index, value };
                 }
