@@ -156,3 +156,55 @@ impl<R: Read> Iterator for Frames<R> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::Float64Array;
+    use arrow_ipc::CompressionType;
+    use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
+
+    use super::*;
+
+    /// One column of a thousand numbers.
+    fn stream(compression: Option<CompressionType>) -> Vec<u8> {
+        let column = Arc::new(Float64Array::from_iter_values((0..1000).map(f64::from)));
+        let batch = RecordBatch::try_from_iter([("x", column as arrow_array::ArrayRef)]).unwrap();
+        let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
+        let mut writer = StreamWriter::try_new_with_options(Vec::new(), &batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        writer.into_inner().unwrap()
+    }
+
+    /// The first of its batches, read by us alone: no panic is caught here.
+    fn first(bytes: &[u8]) -> Result<RecordBatch, ArrowError> {
+        Frames::new(false, bytes)?.1.next().expect("there is a batch")
+    }
+
+    /// Both places of a number that says how long something is.
+    fn with(bytes: &[u8], old: i64, new: i64) -> Vec<u8> {
+        let at = bytes.windows(8).rposition(|w| w == old.to_le_bytes()).expect("the length is there");
+        let mut changed = bytes.to_vec();
+        changed[at..at + 8].copy_from_slice(&new.to_le_bytes());
+        changed
+    }
+
+    /// Lengths that a damaged file may claim: nothing is made that long, whatever they are.
+    #[test]
+    fn a_length_is_not_believed() {
+        let plain = stream(None);
+        assert_eq!(first(&plain).unwrap().num_rows(), 1000);
+        let body = 8000i64.next_multiple_of(64) + 128i64.next_multiple_of(64);
+        let body = [body, 8000i64.next_multiple_of(64), 8000].into_iter().find(|b| plain.windows(8).filter(|w| **w == b.to_le_bytes()).count() == 1);
+        for claimed in [1 << 40, i64::MAX - 7, -1] {
+            assert!(first(&with(&plain, body.expect("the length of the body"), claimed)).is_err(), "{claimed}");
+        }
+        let compressed = stream(Some(CompressionType::ZSTD));
+        assert_eq!(first(&compressed).unwrap().num_rows(), 1000);
+        for claimed in [1 << 40, i64::MAX, -2] {
+            let error = first(&with(&compressed, 8000, claimed)).unwrap_err().to_string();
+            assert!(error.contains("longer than it can be"), "{claimed}: {error}");
+        }
+    }
+}

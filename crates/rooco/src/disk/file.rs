@@ -27,14 +27,10 @@ impl File {
         File::with(OpenOptions::new().write(true).create_new(true), path)
     }
 
-    /// A file that has no name, and ends with the program.
-    pub fn unnamed(file: std::fs::File) -> Self {
-        File(file)
-    }
-
-    /// The file without the gate, for readers that need the system's own.
-    pub fn into_inner(self) -> std::fs::File {
-        self.0
+    /// A file that has no name, made by the caller, and ends with the program.
+    pub fn unnamed(make: impl FnOnce() -> io::Result<std::fs::File>) -> io::Result<Self> {
+        gate(Operation::Open)?;
+        make().map(File)
     }
 
     /// What the system knows of it.
@@ -112,11 +108,18 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The whole content of a file of text.
+pub fn read_to_string(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.read_to_string(&mut text)?;
+    Ok(text)
+}
+
 /// Renames a file, and brings the new name to the disk.
 pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     gate(Operation::Rename)?;
     std::fs::rename(from, to)?;
-    sync_folder(to)
+    sync_folder(to.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")))
 }
 
 /// Removes a file.
@@ -140,12 +143,11 @@ pub fn create_private_dir_all(path: &Path) -> io::Result<()> {
     builder.recursive(true).create(path)
 }
 
-/// A name is on the disk when its folder is. Systems that cannot do this have no way to be asked.
-fn sync_folder(path: &Path) -> io::Result<()> {
+/// Brings the names in a folder to the disk: a name is there when its folder is. Systems that cannot do this have no way to be asked.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());
     }
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     gate(Operation::Sync)?;
     match std::fs::File::open(folder).and_then(|f| f.sync_all()) {
         Err(e)
