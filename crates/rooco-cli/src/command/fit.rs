@@ -258,7 +258,7 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         bail!("--every 0: give the rows between two checkpoints");
     }
     if a.certify && !a.data.can_be_read_again() {
-        bail!("--certify reads the data a second time, and standard input can be read only once: put the data in a file");
+        bail!("--certify reads the data a second time, and standard input or a pipe can be read only once: put the data in a file");
     }
     signals::listen();
     look(&a)?;
@@ -504,6 +504,12 @@ fn look(a: &Arguments) -> Result<()> {
     inputs.iter().try_for_each(Input::look)?;
     a.test.iter().try_for_each(|test| Input::File(test.clone()).look())?;
     outputs::look(&named, &inputs, &read)?;
+    outputs::apart("--model", &a.model, &a.resume)?;
+    outputs::apart("--predictions", &a.predictions, &a.resume)?;
+    outputs::apart("--predictions", &a.predictions, &a.from)?;
+    outputs::apart("--checkpoint", &a.checkpoint, &a.from)?;
+    outputs::apart("--report", &a.report, &a.resume)?;
+    outputs::apart("--report", &a.report, &a.from)?;
     if let (Some(checkpoint), None) = (&a.checkpoint, &a.resume) {
         let rows = a
             .reservoir
@@ -686,7 +692,7 @@ fn horizon(a: &Arguments, algorithm: Algorithm) -> Result<Option<u64>> {
             false => "",
         };
         bail!(
-            "{} must know the number of rows before the first one, and standard input can be read only once: give --horizon T, put \
+            "{} must know the number of rows before the first one, and standard input or a pipe can be read only once: give --horizon T, put \
              the data in a file, which is counted first{doubling}, or use an algorithm without a horizon ({})",
             algorithm.name,
             Algorithm::all().filter(|a| !a.needs.horizon).map(|a| a.name).collect::<Vec<_>>().join(", ")

@@ -101,18 +101,27 @@ impl Seek for File {
     }
 }
 
+/// What does not say how long it is (a pipe, a device) is read as far as this.
+const LONGEST: u64 = 1 << 30;
+
 /// The whole content of a file.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.read_to_end(&mut bytes)?;
+    let file = File::open(path)?;
+    let length = file.metadata().ok().filter(|m| m.is_file() && m.len() > 0).map(|m| m.len());
+    // A file that grows meanwhile is read whole, too.
+    let most = length.unwrap_or(0).saturating_add(LONGEST);
+    file.take(most).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 == most {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "has no end within a gigabyte, and would have to be read whole; name another file"));
+    }
     Ok(bytes)
 }
 
 /// The whole content of a file of text.
 pub fn read_to_string(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    File::open(path)?.read_to_string(&mut text)?;
-    Ok(text)
+    let no_text = |_| io::Error::new(io::ErrorKind::InvalidData, "is no text (its bytes are not UTF-8); is it the right file?");
+    String::from_utf8(read(path)?).map_err(no_text)
 }
 
 /// Renames a file, and brings the new name to the disk.
