@@ -258,7 +258,12 @@ pub fn run(a: Arguments) -> Result<Outcome> {
         bail!("--every 0: give the rows between two checkpoints");
     }
     if a.certify && !a.data.can_be_read_again() {
-        bail!("--certify reads the data a second time, and standard input or a pipe can be read only once: put the data in a file");
+        bail!(
+            "--certify reads the data a second time, and standard input or a pipe can be read only once: put the data in a file"
+        );
+    }
+    if a.guarantee && !a.shuffle {
+        audit::can_read_twice(&a.data)?;
     }
     signals::listen();
     look(&a)?;
@@ -507,7 +512,6 @@ fn look(a: &Arguments) -> Result<()> {
     outputs::apart("--model", &a.model, &a.resume)?;
     outputs::apart("--predictions", &a.predictions, &a.resume)?;
     outputs::apart("--predictions", &a.predictions, &a.from)?;
-    outputs::apart("--checkpoint", &a.checkpoint, &a.from)?;
     outputs::apart("--report", &a.report, &a.resume)?;
     outputs::apart("--report", &a.report, &a.from)?;
     if let (Some(checkpoint), None) = (&a.checkpoint, &a.resume) {

@@ -4,8 +4,17 @@ use super::root;
 use super::supply::sources;
 
 /// What only looks at names and sizes, says how a file is to be opened, or removes a folder that is empty.
-const HARMLESS: &[&str] =
-    &["OpenOptions", "TryLockError", "Permissions", "Metadata", "metadata(", "read_dir(", "DirEntry", "remove_dir(", "canonicalize("];
+const HARMLESS: &[&str] = &[
+    "OpenOptions",
+    "TryLockError",
+    "Permissions",
+    "Metadata",
+    "metadata(",
+    "read_dir(",
+    "DirEntry",
+    "remove_dir(",
+    "canonicalize(",
+];
 /// (file, what, why it may).
 const EXCEPTIONS: &[(&str, &str, &str)] =
     &[("crates/rooco-cli/src/command/", "\"/proc/meminfo\"", "is no file; where it is missing, there is a default")];

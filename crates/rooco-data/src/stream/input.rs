@@ -51,7 +51,9 @@ impl Input {
             // Links may lead to a file twice, or in circles; its rows would count as often.
             if let Some(earlier) = std::fs::canonicalize(&found).ok().and_then(|real| seen.insert(real, found.clone())) {
                 let (found, earlier) = (found.display(), earlier.display());
-                let what = format!("`{pattern}`: {found} and {earlier} are the same file by a link; leave one of them out, or name the files");
+                let what = format!(
+                    "`{pattern}`: {found} and {earlier} are the same file by a link; leave one of them out, or name the files"
+                );
                 return Err(Error::Option(what));
             }
             files.push(Input::File(found));

@@ -113,7 +113,10 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let most = length.unwrap_or(0).saturating_add(LONGEST);
     file.take(most).read_to_end(&mut bytes)?;
     if bytes.len() as u64 == most {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "has no end within a gigabyte, and would have to be read whole; name another file"));
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            "has no end within a gigabyte, and would have to be read whole; name another file",
+        ));
     }
     Ok(bytes)
 }
