@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Is every repair of issue 20 noticed? Each is switched off in turn, and the test that should fail is run.
 
-    bench/repairs.py [--only PART-OF-A-NAME,...]
+    bench/repairs.py [--only PART-OF-A-NAME,...] [--suites files,disk,...]
 
 A copy of the repository gets all switches at once, each behind a number that an environment variable chooses, so that it is built once; without a number it is
 the program as it is, and every test is first seen to pass on it. The table goes into docs/reliability.md ("Are the tests able to fail?"). A repair that no test misses is an error: exit code 1.
@@ -104,7 +104,7 @@ def switch(copy):
         if len(found) != 1:
             sys.exit(f"{name}: `{old}` is in {len(found)} files of {folder}")
         crate = "crate" if folder.startswith("crates/rooco/") else "rooco"
-        texts[found[0]] = texts[found[0]].replace(old, new.replace("ON", f"{crate}::repair::is_off({k})"), 1)
+        texts[found[0]] = texts[found[0]].replace(old, re.sub(r"\bON\b", f"{crate}::repair::is_off({k})", new), 1)
     lib = copy / "crates/rooco/src/lib.rs"
     texts[lib] = texts.get(lib, lib.read_text()) + MODULE
     for path, text in texts.items():
@@ -146,9 +146,10 @@ def failed(copy, programs, suite, filter, k):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="")
+    parser.add_argument("--suites", default=",".join(SUITES))
     args = parser.parse_args()
-    wanted = [w for w in args.only.split(",") if w]
-    chosen = [(k, r) for k, r in enumerate(REPAIRS) if not wanted or any(w in r[1] for w in wanted)]
+    wanted, suites = [w for w in args.only.split(",") if w], args.suites.split(",")
+    chosen = [(k, r) for k, r in enumerate(REPAIRS) if r[5] in suites and (not wanted or any(w in r[1] for w in wanted))]
     copy = pathlib.Path(tempfile.mkdtemp(prefix="rooco-repairs-"))
     try:
         ignored = shutil.ignore_patterns("target", ".git", "node_modules", "__pycache__")
@@ -167,7 +168,7 @@ def main():
             unnoticed += not found
     finally:
         shutil.rmtree(copy, ignore_errors=True)
-    if not wanted:
+    if len(chosen) == len(REPAIRS):
         text = DOCUMENT.read_text()
         before, rest = text.split(BEGIN)
         after = rest.split(END)[1]

@@ -25,7 +25,7 @@ for target; do
     own=$work/corpus/$target
     mkdir -p "$own"
     # A target that asks for more than 1 GB, or takes more than ten seconds, has failed, too.
-    ROOCO_TARGET=$target "$program" -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=10 -max_len=65536 -print_final_stats=1 \
+    ROOCO_TARGET=$target "$program" -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=10 -max_len=65536 -print_final_stats=1 -print_funcs=0 \
         -artifact_prefix="$work/found/$target-" "$own" "../corpus/$target" >"$work/$target.log" 2>&1 || failed=1
     count=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/$target.log")
     covered=$(grep -o 'cov: [0-9]* ft: [0-9]*' "$work/$target.log" | tail -1)

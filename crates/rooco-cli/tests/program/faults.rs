@@ -239,14 +239,16 @@ fn every_read_may_fail() {
     write(d, "p.json", TRACE);
     write(d, "t.csv", &table(300, true, 3));
     write(d, "s.toml", "target = \"y\"\nclasses = [\"no\", \"yes\"]\n[columns]\nx1 = \"number\"\nw = \"drop\"\n");
-    ok(d, &["predict", "before", "r.svm", "-o", "t.parquet"]);
+    write(d, "n.csv", &table(300, false, 3));
+    ok(d, &["fit", "n.csv", "-q", "-m", "numbers", "--target", "y", "--features", "linear"]);
+    ok(d, &["predict", "numbers", "n.csv", "--keep", "x1,x2", "-o", "t.parquet"]);
     ok(d, &["lab", "run", "e.toml", "--quiet", "--results", "lab"]);
     let cases: [&[&str]; 9] = [
         &["trace", "p.json"],
         &["lab", "run", "e.toml", "--quiet", "--json", "--threads", "1", "--results", "lab"],
         &["lab", "report", "lab"],
         &["fit", "t.csv", "-q", "--json", "--schema", "s.toml"],
-        &["fit", "t.parquet", "-q", "--json", "--target", "prediction"],
+        &["fit", "t.parquet", "-q", "--json", "--target", "prediction", "--numeric", "x1,x2"],
         &["shuffle", "t.parquet", "-o", "s.parquet"],
         &["eval", "before", "r.svm", "--json"],
         &["show", "before"],
