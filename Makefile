@@ -3,7 +3,7 @@ CARGO ?= cargo
 
 TARGET ?= $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo test fmt lint unit doc package python browser build release
+.PHONY: demo test fmt lint unit doc package python browser build release deny advisories
 
 demo:  ## build the program and run the main job on shipped data
 	$(CARGO) run --quiet --release --package rooco-cli -- demo
@@ -49,6 +49,15 @@ browser:  ## the reports of the lab and of fit in headless Chromium; installs it
 
 build:
 	$(CARGO) build --release --package rooco-cli
+
+# Not part of the tests: the tool takes minutes to build. RUSTC_BOOTSTRAP lets a stable compiler look at the flags of fuzz/libfuzzer.
+deny:  ## licences, doubles and sources of the crates of others, by cargo-deny (`cargo install --locked cargo-deny`); needs no network
+	$(CARGO) deny --offline check licenses bans sources
+	cd fuzz/libfuzzer && RUSTC_BOOTSTRAP=1 $(CARGO) deny --offline check licenses bans sources
+
+advisories:  ## known faults and withdrawn versions of the crates of others; fetches the RustSec database
+	$(CARGO) deny check advisories
+	cd fuzz/libfuzzer && RUSTC_BOOTSTRAP=1 $(CARGO) deny check advisories
 
 release:  ## what must hold before anything is published; publishes nothing
 	@! grep -n '^repository = .*\.example' Cargo.toml || { echo "give the repository its public address first" >&2; exit 1; }

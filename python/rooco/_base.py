@@ -42,7 +42,7 @@ class _OnePass(_Options, _Results):
     # ------------------------------------------------------------------ learning
 
     def _beginning(self) -> threading.RLock:
-        """Of several threads that call ``partial_fit`` first, one begins, and the others go on with its run."""
+        """Of several threads that begin a run, by ``fit`` or a first ``partial_fit``, one begins; the others begin after it, or go on with its run."""
         return self.__dict__.setdefault("_first", threading.RLock())
 
     def __getstate__(self) -> dict[str, Any]:
@@ -73,9 +73,10 @@ class _OnePass(_Options, _Results):
 
     def _fit_rows(self, rows: Rows, options: dict[str, Any], progress: Progress | None = None) -> None:
         """A whole run. The estimator changes only once it is over."""
-        if self._needs_horizon():
-            options["horizon"] = rows.count_learned(options["seed"], options["holdout"])
-        self._run = run = self._whole_run(rows, options, progress)
+        with self._beginning():
+            if self._needs_horizon():
+                options["horizon"] = rows.count_learned(options["seed"], options["holdout"])
+            self._run = run = self._whole_run(rows, options, progress)
         order = run.order
         if order is not None and order["random"] is False:
             warnings.warn(f"{order['text']}: shuffle the rows before fit, or with rooco.shuffle", UserWarning, stacklevel=3)
@@ -126,11 +127,12 @@ class _OnePass(_Options, _Results):
         return self
 
     def _fit_rows_of_table(self, rows: Rows, options: dict[str, Any], progress: Progress | None) -> None:
-        if "horizon" not in options and self._needs_horizon():
-            options["horizon"] = rows.count_learned(options["seed"], options["holdout"])
-        self._run = run = self._whole_run(rows, options, progress)
-        self._table_names(run)
-        self._set_classes()
+        with self._beginning():
+            if "horizon" not in options and self._needs_horizon():
+                options["horizon"] = rows.count_learned(options["seed"], options["holdout"])
+            self._run = run = self._whole_run(rows, options, progress)
+            self._table_names(run)
+            self._set_classes()
 
     def fit_file(
         self,

@@ -220,7 +220,9 @@ class OnePassClassifier(ClassifierMixin, _OnePass):
             self.classes_ = known
             if table:
                 self._table_names(run)
-        self._run = run
+        if first:
+            # Otherwise it is there already; or another thread has begun anew, and what this one learned went into the run before.
+            self._run = run
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:

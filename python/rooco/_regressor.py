@@ -182,7 +182,9 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         _go_on(run).run(rows)
         if first and table:
             self._table_names(run)
-        self._run = run
+        if first:
+            # Otherwise it is there already; or another thread has begun anew, and what this one learned went into the run before.
+            self._run = run
         return self
 
     def predict(self, X: Any) -> np.ndarray:

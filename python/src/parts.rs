@@ -447,9 +447,10 @@ pub fn lab_append(folder: std::path::PathBuf, lines: &str) -> PyResult<()> {
     use std::io::Write;
     let log = folder.join("cells.jsonl");
     let write = || -> std::io::Result<()> {
-        std::fs::create_dir_all(&folder)?;
+        rooco::disk::create_dir_all(&folder)?;
         // A torn line of an interrupted run ends here.
-        std::fs::File::options().create(true).append(true).open(&log)?.write_all(format!("\n{lines}").as_bytes())
+        let mut file = rooco::disk::File::with(std::fs::OpenOptions::new().create(true).append(true), &log)?;
+        file.write_all(format!("\n{lines}").as_bytes())
     };
     write().map_err(|source| raised(Error::Io { file: Path::new(&log).into(), source }))
 }

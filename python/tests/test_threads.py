@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import rooco
@@ -117,3 +118,57 @@ def test_threads_that_begin_together_begin_one_run(regression, labels):
         run_all(*[lambda p=p: model.partial_fit(x[p], y[p]) for p in parts])
         run_all(*[lambda p=p: other.partial_fit(x[p], labels[p], classes=[0, 1]) for p in parts])
         assert (model.report_["rows"], other.report_["rows"]) == (1800, 1800)
+
+
+class Slow:
+    """A table whose last batch comes when it is let go."""
+
+    def __init__(self, frame):
+        self.frame, self.asked, self.go = pa.Table.from_pandas(frame, preserve_index=False), threading.Event(), threading.Event()
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        def batches():
+            yield from self.frame.slice(0, len(self.frame) - 10).to_batches()
+            self.asked.set()
+            assert self.go.wait(600)
+            yield from self.frame.slice(len(self.frame) - 10).to_batches()
+
+        return pa.RecordBatchReader.from_batches(self.frame.schema, batches()).__arrow_c_stream__(requested_schema)
+
+
+def test_rows_for_the_run_before_do_not_bring_it_back(regression):
+    """``partial_fit`` is in the middle of its rows when another thread calls ``fit``: that is a new run, and it stays."""
+    x, y, _ = regression
+    frame = pd.DataFrame(x, columns=list("abcd"))
+    model = OnePassRegressor(features="linear").fit(frame[:500], y[:500])
+    slow = Slow(frame[500:900])
+    thread = threading.Thread(target=model.partial_fit, args=(slow, y[500:900]))
+    thread.start()
+    assert slow.asked.wait(600)
+    model.fit(frame[:700], y[:700])
+    slow.go.set()
+    thread.join()
+    expected = OnePassRegressor(features="linear").fit(frame[:700], y[:700])
+    assert model.report_["rows"] == 700 and np.array_equal(model.coef_, expected.coef_)
+    # Who comes later goes on with the new run.
+    assert model.partial_fit(frame[700:750], y[700:750]).report_["rows"] == 750
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_fit_and_a_first_partial_fit_take_turns(regression, whole):
+    """Whichever begins, the other comes after it: all rows of both, or those of ``fit`` alone."""
+    x, y, _ = regression
+    frame = pd.DataFrame(x, columns=list("abcd"))
+    model = OnePassRegressor(features="linear")
+    slow = Slow(frame[:400])
+    calls = [model.fit, model.partial_fit] if whole else [model.partial_fit, model.fit]
+    first = threading.Thread(target=calls[0], args=(slow, y[:400]))
+    first.start()
+    assert slow.asked.wait(600)
+    second = threading.Thread(target=calls[1], args=(frame[400:700], y[400:700]))
+    second.start()
+    second.join(0.5)  # Time to do it wrong; if it waits, as it should, nothing depends on how long.
+    slow.go.set()
+    first.join()
+    second.join()
+    assert model.report_["rows"] == (700 if whole else 300)

@@ -29,7 +29,8 @@ pub fn code(outcome: anyhow::Result<Outcome>) -> ExitCode {
             ExitCode::from(130)
         }
         Err(error) => {
-            eprintln!("rooco: {}", clean(&one_line(&error)));
+            // A name may hold the end of a line, too.
+            eprintln!("rooco: {}", clean(&one_line(&error)).replace('\n', "\\n"));
             ExitCode::from(2)
         }
     }

@@ -59,8 +59,8 @@ impl KeptRows {
                 self.rows.push(z);
                 return Ok(());
             }
-            let file = tempfile::tempfile_in(&self.folder).map_err(|e| self.failed(e))?;
-            self.spilled = Some(BufWriter::with_capacity(BUFFER, File::unnamed(file)));
+            let file = File::unnamed(|| tempfile::tempfile_in(&self.folder)).map_err(|e| self.failed(e))?;
+            self.spilled = Some(BufWriter::with_capacity(BUFFER, file));
         }
         self.words.clear();
         codec::encode(z, &mut self.words);

@@ -58,16 +58,14 @@ impl Source {
         }
     }
 
-    /// What a result on this problem rests on besides its name: the program, and of a data file its settings, size and age.
-    pub fn stamp(&self) -> String {
+    /// What a result on this problem rests on besides the names of problem and algorithm, T and the number of orders, which are beside it in the log: the version
+    /// of the program, the seed of the experiment, and of a data file its settings and its content.
+    pub fn stamp(&self, seed: u64) -> Result<String> {
         let version = env!("CARGO_PKG_VERSION");
-        match self {
-            Source::Family(_) | Source::Events(_) => version.into(),
-            Source::Data(d) => {
-                let file = std::fs::metadata(&d.path).ok().map(|m| (m.len(), m.modified().ok()));
-                format!("{version} {d:?} {file:?}")
-            }
-        }
+        Ok(match self {
+            Source::Family(_) | Source::Events(_) => format!("{version} seed {seed}"),
+            Source::Data(d) => format!("{version} seed {seed} {d:?} content {:016x}", d.content()?),
+        })
     }
 
     /// The problem of T rows (of a data file: T rows chosen at random) under this seed.
@@ -139,7 +137,7 @@ fn add_once<T>(list: &mut Vec<T>, item: T, name: impl Fn(&T) -> String) -> std::
 impl Experiment {
     /// Reads an experiment file.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|source| Error::Io { file: path.into(), source })?;
+        let text = rooco::disk::read_to_string(path).map_err(|source| Error::Io { file: path.into(), source })?;
         Self::parse(&text, path)
     }
 
@@ -245,8 +243,10 @@ pub fn open(name_or_path: &str) -> Result<Experiment> {
         _ if path.exists() => Experiment::read(&path),
         _ => {
             let names: Vec<&str> = SHIPPED.iter().map(|s| s.0).collect();
+            let near = rooco_data::stream::nearest_name(name_or_path, names.iter().copied());
+            let ask = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
             Err(Error::Option(format!(
-                "there is no file `{name_or_path}` and no shipped experiment of that name; shipped are {}",
+                "there is no file `{name_or_path}` and no shipped experiment of that name{ask}; shipped are {}",
                 names.join(", ")
             )))
         }
@@ -263,6 +263,15 @@ mod tests {
             let e = Experiment::parse(text, Path::new("x.toml")).unwrap();
             assert_eq!(&e.name, name);
             assert!(!e.about.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_misspelt_name_is_answered_with_the_nearest() {
+        for (wrong, right) in [("signed-event", Some("`signed-events`")), ("Burn_in", Some("`burn-in`")), ("xyzzy", None)] {
+            let text = open(wrong).err().unwrap().to_string();
+            assert_eq!(text.contains("did you mean"), right.is_some(), "{text}");
+            assert!(right.is_none_or(|r| text.contains(&format!("did you mean {r}?"))), "{text}");
         }
     }
 

@@ -131,7 +131,7 @@ type Facts = BTreeMap<(String, u64, u64), ProblemFacts>;
 /// A line of the log: a finished cell, or the constants of its problem.
 #[derive(Default, Serialize, Deserialize)]
 struct Line {
-    /// The version of the program and where the problem comes from: a change of either makes the line void.
+    /// What the line rests on besides its key ([`Source::stamp`](crate::experiment::Source::stamp)): a change of it makes the line void.
     stamp: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cell: Option<Cell>,
@@ -158,9 +158,10 @@ pub fn run(
         let file: PathBuf = file.into();
         move |source| Error::Io { file, source }
     };
-    std::fs::create_dir_all(folder).map_err(io(folder))?;
+    rooco::disk::create_dir_all(folder).map_err(io(folder))?;
     let log = folder.join("cells.jsonl");
-    let (mut cells, mut facts) = read_log(&log, experiment)?;
+    let stamps: Vec<String> = experiment.problems.iter().map(|p| p.stamp(experiment.seed)).collect::<Result<_>>()?;
+    let (mut cells, mut facts) = read_log(&log, experiment, &stamps)?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(options.threads)
         .build()
@@ -229,11 +230,11 @@ pub fn run(
                 let source = &experiment.problems[*p];
                 let instance = source.build(*t, data_seed(experiment.seed, *i))?;
                 if let Some(facts) = facts_of(&instance, *i) {
-                    note(Line { stamp: source.stamp(), facts: Some(facts), cell: None })?;
+                    note(Line { stamp: stamps[*p].clone(), facts: Some(facts), cell: None })?;
                 }
                 to_do.par_iter().try_for_each(|&m| {
                     let cell = run_cell(experiment, &instance, m, *i, *orders);
-                    note(Line { stamp: source.stamp(), cell: Some(cell), facts: None })
+                    note(Line { stamp: stamps[*p].clone(), cell: Some(cell), facts: None })
                 })
             })
         })?;
@@ -274,13 +275,14 @@ pub fn run_group(experiment: &Experiment, group: usize) -> Result<String> {
     };
     let (t, orders) = experiment.horizons[h];
     let instance = source.build(t, data_seed(experiment.seed, i))?;
+    let stamp = source.stamp(experiment.seed)?;
     let mut lines = match facts_of(&instance, i) {
-        Some(facts) => to_json(&Line { stamp: source.stamp(), facts: Some(facts), cell: None })? + "\n",
+        Some(facts) => to_json(&Line { stamp: stamp.clone(), facts: Some(facts), cell: None })? + "\n",
         None => String::new(),
     };
     for m in 0..experiment.methods.len() {
         let cell = run_cell(experiment, &instance, m, i, orders);
-        lines += &(to_json(&Line { stamp: source.stamp(), cell: Some(cell), facts: None })? + "\n");
+        lines += &(to_json(&Line { stamp: stamp.clone(), cell: Some(cell), facts: None })? + "\n");
     }
     Ok(lines)
 }
@@ -330,7 +332,7 @@ fn run_cell(experiment: &Experiment, built: &Built, m: usize, i: u64, orders: u6
 }
 
 /// Finished cells of an earlier run that still belong to this experiment. A torn last line is left out.
-fn read_log(log: &Path, experiment: &Experiment) -> Result<(BTreeMap<Key, Cell>, Facts)> {
+fn read_log(log: &Path, experiment: &Experiment, stamps: &[String]) -> Result<(BTreeMap<Key, Cell>, Facts)> {
     let (mut cells, mut facts) = (BTreeMap::new(), BTreeMap::new());
     let text = match rooco::disk::read(log) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok((cells, facts)),
@@ -338,11 +340,12 @@ fn read_log(log: &Path, experiment: &Experiment) -> Result<(BTreeMap<Key, Cell>,
     };
     // A line of a run that was killed may end in the middle of a letter.
     let text = String::from_utf8_lossy(&text);
-    let stamps: BTreeMap<String, String> = experiment.problems.iter().map(|p| (p.text(), p.stamp())).collect();
+    let stamps: BTreeMap<String, &String> = experiment.problems.iter().map(|p| p.text()).zip(stamps).collect();
     for line in text.lines() {
         let Ok(Line { stamp, cell, facts: f }) = serde_json::from_str(line) else { continue };
-        let holds = |problem: &str| stamps.get(problem) == Some(&stamp);
-        if let Some(c) = cell.filter(|c| holds(&c.problem) && c.seed == experiment.seed) {
+        let holds = |problem: &str| stamps.get(problem).is_some_and(|s| **s == stamp);
+        let is_of = |c: &Cell| c.instance < experiment.instances && experiment.methods.iter().any(|m| m.name() == c.algorithm);
+        if let Some(c) = cell.filter(|c| holds(&c.problem) && is_of(c)) {
             let wanted = experiment.horizons.iter().find(|h| h.0 == c.t).map(|h| h.1 as usize);
             if c.error.is_some() || Some(c.outcomes.len()) == wanted {
                 cells.insert((c.problem.clone(), c.t, c.instance, c.algorithm.clone()), c);
@@ -363,7 +366,7 @@ impl Results {
     /// Reads `results.json`, or the folder that holds it.
     pub fn read(path: &Path) -> Result<Self> {
         let path = if path.is_dir() { path.join("results.json") } else { path.to_owned() };
-        let text = std::fs::read_to_string(&path).map_err(|source| Error::Io { file: path.clone(), source })?;
+        let text = rooco::disk::read_to_string(&path).map_err(|source| Error::Io { file: path.clone(), source })?;
         serde_json::from_str(&text).map_err(|e| Error::Parse {
             file: path,
             line: e.line() as u64,

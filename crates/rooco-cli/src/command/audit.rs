@@ -145,13 +145,19 @@ pub fn run(a: Arguments) -> Result<Outcome> {
     Ok(if report.verdict == Verdict::Convex { Outcome::Done } else { Outcome::No })
 }
 
-/// The audit that `fit --guarantee` makes before it learns.
-pub fn for_guarantee(data: &DataArguments, options: &FitOptions, quiet: bool) -> Result<AuditReport> {
+/// Errs if the audit of `fit --guarantee` would leave nothing to learn from.
+pub fn can_read_twice(data: &DataArguments) -> Result<()> {
     if !data.can_be_read_again() {
         bail!(
-            "--guarantee reads the data twice, and standard input can be read only once: put the data in a file, or add --shuffle"
+            "--guarantee reads the data twice, and standard input or a pipe can be read only once: put the data in a file, or add --shuffle"
         );
     }
+    Ok(())
+}
+
+/// The audit that `fit --guarantee` makes before it learns.
+pub fn for_guarantee(data: &DataArguments, options: &FitOptions, quiet: bool) -> Result<AuditReport> {
+    can_read_twice(data)?;
     let mut stream = data.open_for(options.loss.as_deref())?;
     let spec = options.loss_spec(&stream.schema().target)?;
     let mut audit = Audit::new(spec, &options.domain, stream.schema().features(), 1)?;
@@ -231,7 +237,9 @@ pub fn certify(model: &Model, data: &DataArguments, domain: Option<&str>, quiet:
 /// The batch optimum.
 fn best_model(a: &Arguments, model: &Model, certified: &Certified) -> Result<Optimum> {
     if !a.data.can_be_read_again() {
-        bail!("--optimum reads the data a second time, and standard input can be read only once: put the data in a file");
+        bail!(
+            "--optimum reads the data a second time, and standard input or a pipe can be read only once: put the data in a file"
+        );
     }
     let mut reopen = || open(model, &a.data, Labels::Required).map_err(|e| rooco::Error::Unsupported(format!("{e:#}")));
     let mut rows = OnMap::new(&mut reopen, model.rule.map.clone());

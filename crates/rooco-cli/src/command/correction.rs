@@ -58,7 +58,7 @@ impl CorrectionArguments {
                 (false, _) => by_column(&a.missing_rate, schema, "--missing-rate")?,
                 (true, true) => missing_rates(data.open_for(Some("squared"))?.as_mut())?,
                 (true, false) => bail!(
-                    "--missing debias counts the missing values first, and standard input can be read only once: give \
+                    "--missing debias counts the missing values first, and standard input or a pipe can be read only once: give \
                      --missing-rate COLUMN=RATE,..., or put the data in a file"
                 ),
             };

@@ -123,7 +123,8 @@ impl DataArguments {
 
     /// True if the data can be read a second time.
     pub fn can_be_read_again(&self) -> bool {
-        self.data.iter().all(|d| d != "-")
+        // What cannot be found is an error elsewhere.
+        self.inputs().map_or(true, |inputs| inputs.iter().all(Input::can_be_read_again))
     }
 
     /// The options of the stream.

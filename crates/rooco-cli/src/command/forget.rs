@@ -11,7 +11,7 @@ use rooco_pass::model::file;
 use rooco_pass::optimum::forget;
 
 use super::data::DataArguments;
-use super::{merge, predict};
+use super::{merge, outputs, predict};
 use crate::exit::Outcome;
 
 /// Bytes of memory for the rows that stay; beyond, they wait in a temporary file.
@@ -45,6 +45,11 @@ pub struct Arguments {
 
 /// Reads, subtracts, solves, writes.
 pub fn run(a: Arguments) -> Result<Outcome> {
+    let mut inputs = a.data.inputs()?;
+    if !a.rest.is_empty() {
+        inputs.extend(DataArguments { data: a.rest.clone(), ..a.data.clone() }.inputs()?);
+    }
+    outputs::look(&[("--model", &Some(a.model.clone()))], &inputs, &[])?;
     let model = file::load_model(&a.from)?;
     let mut stream = predict::open(&model, &a.data, Labels::Required)?;
     let mut rows = Rows::default();

@@ -8,6 +8,7 @@ use rooco_data::stream::{self, ColumnLook, Inspected, Role, SchemaFile, Target};
 use serde_json::{Value, json};
 
 use super::data::DataArguments;
+use super::outputs;
 use crate::exit::Outcome;
 use crate::output::{Screen, Table, summary, words};
 
@@ -31,7 +32,10 @@ pub struct Arguments {
 /// Reads, prints.
 pub fn run(a: Arguments) -> Result<Outcome> {
     let options = a.data.options()?;
-    let found = stream::inspect(&a.data.inputs()?, &options)?;
+    let inputs = a.data.inputs()?;
+    let schema = a.data.schema.iter().map(PathBuf::as_path).collect::<Vec<_>>();
+    outputs::look(&[("--write", &a.write)], &inputs, &schema)?;
+    let found = stream::inspect(&inputs, &options)?;
     if let Some(path) = &a.write {
         let text = format!(
             "# What `rooco inspect` found in {}.\n{}",

@@ -13,6 +13,7 @@ use rooco_lab::problem::FAMILIES;
 use rooco_lab::report::{self, ReportData};
 use rooco_lab::run::{self, Results, RunProgress};
 
+use super::outputs;
 use crate::exit::Outcome;
 
 /// Experiments: the statements of the paper, regret curves, bounds, comparisons, with a report that opens offline.
@@ -183,6 +184,8 @@ fn check_paper(a: PaperArguments) -> Result<Outcome> {
 }
 
 fn run_experiment(a: RunArguments) -> Result<Outcome> {
+    // The report must not take the place of the experiment.
+    outputs::apart("--output", &a.output.output, &Some(PathBuf::from(&a.experiment)))?;
     let experiment = experiment::open(&a.experiment)?;
     let folder = a.results.unwrap_or_else(|| PathBuf::from(format!("lab-{}", experiment.name)));
     let show = !a.quiet && std::io::stderr().is_terminal();

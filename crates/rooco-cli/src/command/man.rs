@@ -25,7 +25,7 @@ pub fn run(a: Arguments, program: clap::Command) -> Result<Outcome> {
         std::io::stdout().lock().write_all(&page)?;
         return Ok(Outcome::Done);
     };
-    let written = std::fs::create_dir_all(&folder).and_then(|()| clap_mangen::generate_to(program, &folder));
+    let written = rooco::disk::create_dir_all(&folder).and_then(|()| clap_mangen::generate_to(program, &folder));
     written.with_context(|| format!("{}: the manual cannot be written", folder.display()))?;
     Ok(Outcome::Done)
 }

@@ -23,3 +23,12 @@ pub fn look(outputs: &[(&str, &Option<PathBuf>)], inputs: &[Input], others: &[&P
     }
     Ok(())
 }
+
+/// An output that is none of the other files that are read. (A model may take the place of the model that a run goes on from, a checkpoint that of a checkpoint.)
+pub fn apart(option: &str, output: &Option<PathBuf>, before: &Option<PathBuf>) -> Result<()> {
+    let (Some(path), Some(before)) = (output, before) else { return Ok(()) };
+    if rooco::disk::same_file(path, before) {
+        bail!("{option} {}: this is {}, which is read; name another file", path.display(), before.display());
+    }
+    Ok(())
+}

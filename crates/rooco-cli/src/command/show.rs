@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use rooco_pass::model::{Model, file};
 use serde_json::json;
 
-use super::effects;
+use super::{effects, outputs};
 use crate::exit::Outcome;
 use crate::output::{Screen, Table, curves, summary, words};
 
@@ -40,6 +40,7 @@ pub struct Arguments {
 
 /// Reads and prints.
 pub fn run(a: Arguments) -> Result<Outcome> {
+    outputs::look(&[("--curves", &a.curves), ("--html", &a.html)], &[], &[&a.model])?;
     let model = file::load_model(&a.model)?;
     let (l, about) = (&model.rule, &model.about);
     let k = l.outputs;

@@ -26,7 +26,7 @@ pub fn run(arguments: Arguments) -> Result<Outcome> {
     let text = if arguments.problem.as_os_str() == "-" {
         std::io::read_to_string(std::io::stdin()).context("standard input")?
     } else {
-        std::fs::read_to_string(&arguments.problem).with_context(|| arguments.problem.display().to_string())?
+        rooco::disk::read_to_string(&arguments.problem).with_context(|| arguments.problem.display().to_string())?
     };
     let trace = rooco_lab::trace::trace(&text, &arguments.problem)?;
     writeln!(std::io::stdout(), "{}", serde_json::to_string_pretty(&trace)?)?;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{drawn, root};
 
 /// All sources of the workspace, tests too.
-fn sources(folder: &Path, to: &mut Vec<PathBuf>) {
+pub fn sources(folder: &Path, to: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         let name = entry.file_name();

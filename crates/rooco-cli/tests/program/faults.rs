@@ -201,3 +201,76 @@ fn a_kill_at_any_moment_loses_nothing() {
         println!("{}: {killed} of {kills} killed before the end", case.name);
     }
 }
+
+const TRACE: &str = r#"{"name": "three", "T": 3, "d": 1, "loss": "quadratic", "A": [[[2.0]], [[-0.5]], [[1.5]]], "b": [[1.0], [-0.5], [0.25]],
+    "domain": {"kind": "box", "lo": [-1.0], "hi": [1.0]}, "order": [2, 0, 1], "draws_u": [3, 1, 2], "w1": [-0.9], "beta": 2.0, "lambda": 1.0,
+    "G": 3.0, "D": 2.0, "algorithm": "reservoir_sgd", "regularised": false}"#;
+
+/// What was printed, without how long it took.
+fn timeless(text: &str) -> String {
+    text.split(',').filter(|part| !part.contains("second")).collect::<Vec<_>>().join(",")
+}
+
+/// Commands that print: if a disk fails below them, they say which file, and print what they always print or nothing that looks like it.
+#[test]
+fn every_read_may_fail() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    prepare(d);
+    write(d, "p.json", TRACE);
+    write(d, "t.csv", &table(300, true, 3));
+    write(d, "s.toml", "target = \"y\"\nclasses = [\"no\", \"yes\"]\n[columns]\nx1 = \"number\"\nw = \"drop\"\n");
+    write(d, "n.csv", &table(300, false, 3));
+    ok(d, &["fit", "n.csv", "-q", "-m", "numbers", "--target", "y", "--features", "linear"]);
+    ok(d, &["predict", "numbers", "n.csv", "--keep", "x1,x2", "-o", "t.parquet"]);
+    ok(d, &["lab", "run", "e.toml", "--quiet", "--results", "lab"]);
+    let cases: [&[&str]; 9] = [
+        &["trace", "p.json"],
+        &["lab", "run", "e.toml", "--quiet", "--json", "--threads", "1", "--results", "lab"],
+        &["lab", "report", "lab"],
+        &["fit", "t.csv", "-q", "--json", "--schema", "s.toml"],
+        &["fit", "t.parquet", "-q", "--json", "--target", "prediction", "--numeric", "x1,x2"],
+        &["shuffle", "t.parquet", "-o", "s.parquet"],
+        &["eval", "before", "r.svm", "--json"],
+        &["show", "before"],
+        &["audit", "r.svm", "--json"],
+    ];
+    for args in cases {
+        let expected = ok(d, args);
+        let mut n = 1;
+        loop {
+            let what = format!("rooco {}, operation {n}", args.join(" "));
+            let out = with_fault(d, args, &n.to_string());
+            let text = String::from_utf8_lossy(&out.stderr);
+            let Some((_, said)) = text.split_once("fault injected: ") else { break };
+            let said = said.split_once('\n').unwrap().1;
+            if out.status.success() {
+                // What failed was not needed.
+                let printed = String::from_utf8(out.stdout).unwrap();
+                assert!(timeless(&printed) == timeless(&expected), "{what}: success with another output; {text}");
+            } else {
+                assert_eq!(out.status.code(), Some(2), "{what}: {text}");
+                assert!(said.starts_with("rooco: ") && said.trim_end().lines().count() == 1, "{what}: {text}");
+                let named = args.iter().any(|a| said.contains(a)) || said.contains("temporary") || said.contains("cells.jsonl");
+                assert!(named && said.contains("injected"), "{what}: no file is named, or another reason: {said}");
+            }
+            n += 1;
+        }
+        println!("rooco {}: {} operations", args[..2].join(" "), n - 1);
+        assert!(n > 2, "rooco {} does not go through the door", args.join(" "));
+    }
+}
+
+/// A new name is on the disk when its folder is: after every rename of an output there is a sync, and if it fails, the command does.
+#[test]
+fn a_rename_is_brought_to_the_disk() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    prepare(d);
+    // The model: its content, its name.
+    let fit = ["fit", "r.svm", "-q", "-m", "m", "--features", "linear"];
+    for (n, fails) in [(1, true), (2, true), (3, false)] {
+        let out = with_fault(d, &fit, &format!("Sync:{n}"));
+        assert_eq!(out.status.code(), Some(if fails { 2 } else { 0 }), "sync {n}: {}", String::from_utf8_lossy(&out.stderr));
+    }
+}

@@ -369,3 +369,98 @@ fn terminal_escapes_do_not_reach_the_screen() {
         }
     }
 }
+
+/// Commands other than `fit` do not write over what they read either, nor does a run over what it goes on from.
+#[test]
+fn no_command_writes_over_what_it_reads() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    let text = table(300, false, 1);
+    write(d, "own.csv", &text);
+    let experiment = "name = \"x\"\nt = [20]\norders = 1\nproblems = [\"p1\"]\nalgorithms = [\"ogd\"]\n";
+    write(d, "e.toml", experiment);
+    let fit = ["fit", "own.csv", "--target", "y", "-q", "--features", "linear"];
+    ok(d, &[&fit[..], &["-m", "m", "--checkpoint", "c", "--every", "100", "--with-state"]].concat());
+    ok(d, &[&fit[..], &["-m", "sums", "--to-optimum"]].concat());
+    let kept: Vec<(&str, Vec<u8>)> =
+        ["own.csv", "m", "c", "sums", "e.toml"].map(|f| (f, std::fs::read(d.join(f)).unwrap())).into();
+    for args in [
+        &["inspect", "own.csv", "--write", "own.csv"][..],
+        &["inspect", "own.csv", "--write", "./own.csv"],
+        &[&fit[..], &["--resume", "c", "-m", "c"]].concat(),
+        &[&fit[..], &["--resume", "c", "--predictions", "c"]].concat(),
+        &["fit", "own.csv", "-q", "--from", "m", "--report", "m"],
+        &["show", "m", "--html", "m"],
+        &["forget", "sums", "own.csv", "--model", "own.csv"],
+        &["lab", "run", "e.toml", "--quiet", "-o", "e.toml"],
+    ] {
+        let message = error(d, args);
+        assert!(message.contains("which is read"), "{args:?}: {message}");
+        for (file, bytes) in &kept {
+            assert!(std::fs::read(d.join(file)).unwrap() == *bytes, "{args:?} wrote over {file}");
+        }
+    }
+    // `-` is standard input for inputs; as an output it would become a file that nobody finds again.
+    assert!(error(d, &[&fit[..], &["-m", "-"]].concat()).contains("/dev/stdout"));
+    // In place: a model for a model, a checkpoint for a checkpoint.
+    ok(d, &[&fit[..], &["--resume", "c", "--checkpoint", "c"]].concat());
+    ok(d, &["fit", "own.csv", "-q", "--from", "m", "-m", "m", "--with-state"]);
+}
+
+/// What is gone once it was read is not waited for a second time.
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_not_read_twice() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    assert!(std::process::Command::new("mkfifo").arg(d.join("pipe")).status().unwrap().success());
+    for extra in ["--certify", "--guarantee"] {
+        // Nobody writes to it: whoever opens it waits for ever.
+        let message = error(d, &["fit", "pipe", "--target", "y", "-q", extra]);
+        assert!(message.contains("read only once"), "{extra}: {message}");
+    }
+}
+
+/// Links that lead to a file twice would have its rows count twice.
+#[cfg(unix)]
+#[test]
+fn a_pattern_that_meets_a_file_twice_is_an_error() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    std::fs::create_dir_all(d.join("deep/x")).unwrap();
+    write(d, "deep/x/t.csv", &table(50, false, 1));
+    ok(d, &["fit", "deep/**/*.csv", "--target", "y", "-q"]);
+    std::os::unix::fs::symlink("..", d.join("deep/x/up")).unwrap();
+    let message = error(d, &["fit", "deep/**/*.csv", "--target", "y", "-q"]);
+    assert!(message.contains("the same file") && message.contains("deep/x/t.csv"), "{message}");
+    // Files that are named are read as often as they are named.
+    assert!(ok(d, &["fit", "deep/x/t.csv", "deep/x/t.csv", "--target", "y", "-q"]).contains("100"));
+}
+
+/// Files that are no files, names that are no names: answered in one line, and at once.
+#[cfg(target_os = "linux")]
+#[test]
+fn odd_files_and_names_are_answered_in_words() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    std::fs::write(d.join("utf16.csv"), b"\xff\xfey\0,\0a\0\n\x001\0,\x002\0\n\0").unwrap();
+    std::fs::write(d.join("bytes"), b"\xff\x00\xfe").unwrap();
+    write(d, "long.csv", &format!("y,{}\n1,2\n3,4\n", "n".repeat(1_000_000)));
+    write(d, "t.csv", "y,a\n1,2\n3,4\n");
+    for (args, part) in [
+        (&["fit", "utf16.csv", "--target", "y"][..], "UTF-16"),
+        (&["fit", "", "--target", "y"], "empty name"),
+        (&["fit", "no\nsuch.csv", "--target", "y"], "no\\nsuch.csv"),
+        (&["fit", "long.csv", "--target", "z"], "nnn…`"),
+        (&["lab", "run", "bytes"], "no text"),
+        (&["trace", "bytes"], "no text"),
+        (&["lab", "report", "bytes"], "no text"),
+        (&["fit", "t.csv", "--schema", "bytes"], "no text"),
+        // They have no end.
+        (&["trace", "/dev/zero"], "no end"),
+        (&["show", "/dev/zero"], "no end"),
+    ] {
+        let message = error(d, args);
+        assert!(message.contains(part) && message.len() < 2000, "{args:?}: {message}");
+    }
+}

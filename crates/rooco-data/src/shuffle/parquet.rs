@@ -4,7 +4,6 @@
 //! the metadata and the compression of the first input. Columns are stored together, so it can be larger than its input: a sorted column
 //! compresses better than a shuffled one.
 
-use std::fs::File;
 use std::io::{Read as _, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -28,6 +27,7 @@ use super::sorter::Sorter;
 use super::{ShuffleOptions, io_error};
 use crate::stream::Input;
 use crate::stream::input::{Inputs, damaged};
+use crate::stream::searched::{self, Searched};
 use rooco::{Error, Result};
 
 /// Rows read at a time.
@@ -48,7 +48,7 @@ pub(super) fn shuffle<W: Write + Send>(inputs: &[Input], out: W, place: &Path, h
     while let Some(upcoming) = files.upcoming().cloned() {
         let name = upcoming.name().to_path_buf();
         let wrong = |what: String| Error::Parse { file: name.clone(), line: 1, column: 0, what };
-        let broken = |e: ParquetError| wrong(format!("the Parquet data cannot be read ({e}); write the file again"));
+        let broken = |e: ParquetError| searched::failed(&name, e);
         let reader = open(&mut files, &upcoming)?.map_err(broken)?;
         let metadata = reader.metadata().file_metadata();
         let schema = metadata.schema_descr_ptr();
@@ -138,7 +138,7 @@ pub(super) fn shuffle<W: Write + Send>(inputs: &[Input], out: W, place: &Path, h
 fn open(files: &mut Inputs, upcoming: &Input) -> Result<Outcome<Box<dyn FileReader>>> {
     let Some(mut opened) = files.next()? else { return Err(Error::Empty) };
     if let (Input::File(path), None) = (upcoming, opened.compression) {
-        let file = File::open(path).map_err(|source| Error::Io { file: path.clone(), source })?;
+        let file = Searched::open(path).map_err(|source| Error::Io { file: path.clone(), source })?;
         return Ok(SerializedFileReader::new(file).map(|r| Box::new(r) as Box<dyn FileReader>));
     }
     let mut all = Vec::new();

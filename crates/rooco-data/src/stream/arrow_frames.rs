@@ -156,3 +156,70 @@ impl<R: Read> Iterator for Frames<R> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::Float64Array;
+    use arrow_ipc::CompressionType;
+    use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
+
+    use super::*;
+
+    /// One column of a thousand numbers.
+    fn stream(compression: Option<CompressionType>) -> Vec<u8> {
+        let column = Arc::new(Float64Array::from_iter_values((0..1000).map(f64::from)));
+        let batch = RecordBatch::try_from_iter([("x", column as arrow_array::ArrayRef)]).unwrap();
+        let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
+        let mut writer = StreamWriter::try_new_with_options(Vec::new(), &batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        writer.into_inner().unwrap()
+    }
+
+    /// The first of its batches, read by us alone: no panic is caught here.
+    fn first(bytes: &[u8]) -> Result<RecordBatch, ArrowError> {
+        Frames::new(false, bytes)?.1.next().expect("there is a batch")
+    }
+
+    /// The last place of a number that says how long something is gets another one.
+    fn with(bytes: &[u8], old: i64, new: i64) -> Vec<u8> {
+        let at = bytes.windows(8).rposition(|w| w == old.to_le_bytes()).expect("the length is there");
+        let mut changed = bytes.to_vec();
+        changed[at..at + 8].copy_from_slice(&new.to_le_bytes());
+        changed
+    }
+
+    /// Lengths that a damaged file may claim: nothing is made that long, whatever they are.
+    #[test]
+    fn a_length_is_not_believed() {
+        let plain = stream(None);
+        assert_eq!(first(&plain).unwrap().num_rows(), 1000);
+        // The message of the batch comes after that of the schema, which has no body.
+        let length = |at: usize| i32::from_le_bytes(plain[at + 4..at + 8].try_into().unwrap()) as usize;
+        let batch = 8 + length(0);
+        let body = root_as_message(&plain[batch + 8..]).unwrap().bodyLength();
+        // Of the places that hold this number, the one that is the length of the body.
+        let says = |bytes: &[u8], n: i64| root_as_message(&bytes[batch + 8..]).is_ok_and(|m| m.bodyLength() == n);
+        let place = (batch..batch + 8 + length(batch)).find(|&at| {
+            let mut other = plain.clone();
+            plain[at..at + 8] == body.to_le_bytes() && {
+                other[at..at + 8].copy_from_slice(&(body + 1).to_le_bytes());
+                says(&other, body + 1)
+            }
+        });
+        let place = place.expect("the length of the body");
+        for claimed in [1 << 40, i64::MAX - 7, -1] {
+            let mut changed = plain.clone();
+            changed[place..place + 8].copy_from_slice(&claimed.to_le_bytes());
+            let error = first(&changed).unwrap_err().to_string();
+            assert!(error.contains("in the middle") || error.contains("negative"), "{claimed}: {error}");
+        }
+        let compressed = stream(Some(CompressionType::ZSTD));
+        assert_eq!(first(&compressed).unwrap().num_rows(), 1000);
+        for claimed in [1 << 40, i64::MAX, -2] {
+            let error = first(&with(&compressed, 8000, claimed)).unwrap_err().to_string();
+            assert!(error.contains("longer than it can be"), "{claimed}: {error}");
+        }
+    }
+}

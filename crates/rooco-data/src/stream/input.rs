@@ -1,5 +1,6 @@
 //! Where the bytes come from: files, wildcards, standard input, memory; gzip and zstd are taken off by their first bytes.
 
+use std::collections::HashMap;
 use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,18 +33,30 @@ impl Input {
         if pattern == "-" {
             return Ok(vec![Input::Stdin]);
         }
+        if pattern.is_empty() {
+            return Err(Error::Option("an input has an empty name; give a file, or - for standard input".into()));
+        }
         let path = PathBuf::from(pattern);
         if !pattern.contains(['*', '?', '[']) || path.exists() {
             return Ok(vec![Input::File(path)]);
         }
         let paths = glob::glob(pattern).map_err(|e| Error::Option(format!("the pattern `{pattern}` cannot be read: {e}")))?;
-        let mut files = Vec::new();
+        let (mut files, mut seen) = (Vec::new(), HashMap::new());
         for found in paths {
             // A folder that cannot be looked into may hide rows.
             let found = found.map_err(|e| Error::Io { file: e.path().into(), source: e.into() })?;
-            if !found.is_dir() {
-                files.push(Input::File(found));
+            if found.is_dir() {
+                continue;
             }
+            // Links may lead to a file twice, or in circles; its rows would count as often.
+            if let Some(earlier) = std::fs::canonicalize(&found).ok().and_then(|real| seen.insert(real, found.clone())) {
+                let (found, earlier) = (found.display(), earlier.display());
+                let what = format!(
+                    "`{pattern}`: {found} and {earlier} are the same file by a link; leave one of them out, or name the files"
+                );
+                return Err(Error::Option(what));
+            }
+            files.push(Input::File(found));
         }
         if files.is_empty() {
             return Err(Error::Io {
@@ -73,6 +86,15 @@ impl Input {
             Input::File(path) => std::fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()),
             Input::Stdin => None,
             Input::Bytes { bytes, .. } => Some(bytes.len() as u64),
+        }
+    }
+
+    /// False for what is gone once it was read: standard input, pipes, and devices.
+    pub fn can_be_read_again(&self) -> bool {
+        match self {
+            Input::File(path) => std::fs::metadata(path).map_or(true, |m| m.is_file()),
+            Input::Stdin => false,
+            Input::Bytes { .. } => true,
         }
     }
 
@@ -183,6 +205,10 @@ impl Inputs {
                 0 => break,
                 k => n += k,
             }
+        }
+        if matches!(magic[..n], [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) {
+            let what = "the text is UTF-16; convert it first (iconv -f UTF-16 -t UTF-8, or save it as \"CSV UTF-8\")".into();
+            return Err(Error::Parse { file: name, line: 1, column: 0, what });
         }
         let whole = Cursor::new(magic[..n].to_vec()).chain(raw);
         let buffered = |r| BufReader::with_capacity(128 * 1024, r);

@@ -41,6 +41,7 @@ mod rows;
 mod scan;
 mod schema;
 mod schema_file;
+pub(crate) mod searched;
 mod source;
 mod steady;
 mod table;

@@ -72,7 +72,9 @@ fn distance(a: &str, b: &str) -> usize {
 
 /// The first names, for a message.
 pub(crate) fn some_names<'a>(mut names: impl Iterator<Item = &'a str>) -> String {
-    let mut shown: Vec<String> = names.by_ref().take(12).map(|n| format!("`{n}`")).collect();
+    // A name may be as long as a file.
+    let short = |n: &'a str| n.char_indices().nth(60).map_or(format!("`{n}`"), |(end, _)| format!("`{}…`", &n[..end]));
+    let mut shown: Vec<String> = names.by_ref().take(12).map(short).collect();
     if names.next().is_some() {
         shown.push("…".into());
     }

@@ -85,25 +85,29 @@ impl Rows {
         Row { x, y: end.y, weight: end.weight }
     }
 
-    /// Sorts the unfinished row by index and adds up values of the same index (for formats that allow any order).
-    pub fn sort_unfinished(&mut self, scratch: &mut Vec<(u32, f64)>) {
+    /// Sorts the unfinished row by index and adds up values of the same index (for formats that allow any order). False if such a sum is not finite.
+    #[must_use]
+    pub fn sort_unfinished(&mut self, scratch: &mut Vec<(u32, f64)>) -> bool {
         let (index, value) = self.start();
         if self.index[index..].windows(2).all(|w| w[0] < w[1]) {
-            return;
+            return true;
         }
         scratch.clear();
         scratch.extend(self.index[index..].iter().copied().zip(self.value[value..].iter().copied()));
         // Stable: values of one index are added in the order of the file.
         scratch.sort_by_key(|&(i, _)| i);
         self.abandon();
+        let mut finite = true;
         for &(i, v) in scratch.iter() {
             if self.index.len() > index && self.index[self.index.len() - 1] == i {
                 let last = self.value.len() - 1;
                 self.value[last] += v;
+                finite &= self.value[last].is_finite();
             } else {
                 self.push(i, v);
             }
         }
+        finite
     }
 }
 
@@ -134,7 +138,7 @@ mod tests {
         for (i, v) in [(4, 1.0), (2, 2.0), (4, 0.5)] {
             rows.push(i, v);
         }
-        rows.sort_unfinished(&mut Vec::new());
+        assert!(rows.sort_unfinished(&mut Vec::new()));
         rows.finish(0.0, 1.0);
         assert_eq!(rows.get(1), Row::sparse(&[2, 4], &[2.0, 1.5], 0.0));
     }

@@ -83,7 +83,7 @@ const ROLES: &str = "number, categories, date, text, text:2 (words and runs of u
 impl SchemaFile {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|source| Error::Io { file: path.into(), source })?;
+        let text = rooco::disk::read_to_string(path).map_err(|source| Error::Io { file: path.into(), source })?;
         Self::parse(path, &text)
     }
 

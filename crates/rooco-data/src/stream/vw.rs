@@ -216,6 +216,13 @@ impl Vw {
                     (x, p) = value(&self.text, start, p + 1, stop)?;
                 }
                 x *= scale;
+                if !x.is_finite() {
+                    let what = format!(
+                        "`{}` times the weight of its namespace is more than a number can be; check the units",
+                        shown(&buf[at..p])
+                    );
+                    return Err(self.text.error(start, at, what));
+                }
                 match &mut self.names {
                     How::Numbered { shift, .. } => {
                         let coordinate = if index == u64::MAX { -1 } else { index as i64 + *shift };
@@ -274,7 +281,10 @@ impl Vw {
                 }
             }
         }
-        out.sort_unfinished(&mut self.sorting);
+        if !out.sort_unfinished(&mut self.sorting) {
+            let what = "a feature is there more than once, and its values add up to more than a number can be; check the units";
+            return Err(self.text.error(start, start, what));
+        }
         out.finish(y, weight);
         Ok(())
     }

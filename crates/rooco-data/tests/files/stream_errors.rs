@@ -181,6 +181,8 @@ fn vowpal_wabbit() {
         ("1 |f :5\n", 1, 6, "no name before the colon"),
         ("1 |f:x a\n", 1, 6, "`x` is not a finite number"),
         ("1 |f a b:1:2\n", 1, 10, "not a finite number"),
+        ("1 |f a:1\n1 |f a:1e308 b:1 a:1e308\n", 2, 1, "add up to more than a number can be"),
+        ("1 |f:1e300 b a:-1e300\n", 1, 14, "`a:-1e300` times the weight of its namespace"),
         ("x |f a\n", 1, 1, "`x` is not a finite number"),
         ("1 y |f a\n", 1, 3, "`y` is not a finite number"),
         ("1 2 0.5 |f a\n", 1, 5, "base"),

@@ -1,8 +1,10 @@
 //! Any data file with any loss.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use rooco::Rows;
+use rooco::disk::File;
 use rooco::loss::{Base, LossSpec};
 use rooco::rng::{Purpose, Random};
 use rooco::{Error, Result};
@@ -55,6 +57,21 @@ impl DataFile {
             return Err(Error::Combination("the lab takes losses with one score a row".into()));
         }
         Ok(LossSpec { base, correction: None, l2: self.l2 })
+    }
+
+    /// A checksum of the file's bytes (FNV-1a): when it was written, or how long it is, does not tell what is in it.
+    pub fn content(&self) -> Result<u64> {
+        let io = |source| Error::Io { file: self.path.clone(), source };
+        let mut file = File::open(&self.path).map_err(io)?;
+        let (mut hash, mut buffer) = (0xcbf2_9ce4_8422_2325u64, vec![0; 1 << 16]);
+        loop {
+            match file.read(&mut buffer) {
+                Ok(0) => return Ok(hash),
+                Ok(n) => hash = buffer[..n].iter().fold(hash, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3)),
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(io(e)),
+            }
+        }
     }
 
     /// T rows of the file, chosen by the seed.

@@ -55,3 +55,50 @@ fn one_thread_two_threads_and_a_resumed_run_write_the_same_bytes() {
     assert_eq!(bytes(&one), bytes(&broken));
     assert_eq!(Results::read(&one).unwrap(), results);
 }
+
+/// One folder for experiments that differ: what is reused is what would be measured again, so the results are those of a folder of their own.
+#[test]
+fn a_changed_experiment_does_not_take_the_results_of_another() {
+    let (shared, own, place) = (folder("shared"), folder("own"), folder("data"));
+    std::fs::create_dir_all(&place).unwrap();
+    let small = r#"name = "bytes"
+t = [20]
+orders = 2
+problems = ["p1 d=3 kappa=4"]
+algorithms = ["ogd", "reservoir-sgd"]
+[[data]]
+name = "rows"
+path = "rows.svm"
+loss = "squared"
+domain = "ball:1"
+"#;
+    let data = place.join("rows.svm");
+    let rows = |sign: &str| (0..30).map(|k| format!("{sign}{} 1:0.{k} 2:{k}\n", k % 7)).collect::<String>();
+    std::fs::write(&data, rows("+")).unwrap();
+    let age = std::fs::metadata(&data).unwrap().modified().unwrap();
+    let fewer = small.replace("\"ogd\", ", "");
+    let steps = [
+        ("first", small.to_owned(), "+"),
+        ("another seed", small.replace("t =", "seed = 2\nt ="), "+"),
+        // The constants of the problems are in the log once a seed.
+        ("the first seed again", small.to_owned(), "+"),
+        ("more orders", small.replace("orders = 2", "orders = 3"), "+"),
+        ("other settings of the data", small.replace("ball:1", "ball:2"), "+"),
+        ("another file as long and as old", small.to_owned(), "-"),
+        ("fewer algorithms", fewer, "-"),
+    ];
+    for (what, text, sign) in steps {
+        std::fs::write(&data, rows(sign)).unwrap();
+        std::fs::File::options().write(true).open(&data).unwrap().set_modified(age).unwrap();
+        let e = Experiment::parse(&text, &place.join("bytes.toml")).unwrap();
+        let _ = std::fs::remove_dir_all(&own);
+        let options = RunOptions { threads: 1, stop_after: None };
+        run(&e, &shared, &options, &|p| {
+            assert!(p.done <= p.total, "{what}: {} of {} cells", p.done, p.total);
+        })
+        .unwrap()
+        .unwrap();
+        run(&e, &own, &options, &|_| {}).unwrap().unwrap();
+        assert!(bytes(&shared) == bytes(&own), "{what}");
+    }
+}

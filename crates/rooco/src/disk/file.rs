@@ -27,14 +27,10 @@ impl File {
         File::with(OpenOptions::new().write(true).create_new(true), path)
     }
 
-    /// A file that has no name, and ends with the program.
-    pub fn unnamed(file: std::fs::File) -> Self {
-        File(file)
-    }
-
-    /// The file without the gate, for readers that need the system's own.
-    pub fn into_inner(self) -> std::fs::File {
-        self.0
+    /// A file that has no name, made by the caller, and ends with the program.
+    pub fn unnamed(make: impl FnOnce() -> io::Result<std::fs::File>) -> io::Result<Self> {
+        gate(Operation::Open)?;
+        make().map(File)
     }
 
     /// What the system knows of it.
@@ -105,18 +101,37 @@ impl Seek for File {
     }
 }
 
+/// What does not say how long it is (a pipe, a device) is read as far as this.
+const LONGEST: u64 = 1 << 30;
+
 /// The whole content of a file.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.read_to_end(&mut bytes)?;
+    let file = File::open(path)?;
+    let length = file.metadata().ok().filter(|m| m.is_file() && m.len() > 0).map(|m| m.len());
+    // A file that grows meanwhile is read whole, too.
+    let most = length.unwrap_or(0).saturating_add(LONGEST);
+    file.take(most).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 == most {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            "has no end within a gigabyte, and would have to be read whole; name another file",
+        ));
+    }
     Ok(bytes)
+}
+
+/// The whole content of a file of text.
+pub fn read_to_string(path: &Path) -> io::Result<String> {
+    let no_text = |_| io::Error::new(io::ErrorKind::InvalidData, "is no text (its bytes are not UTF-8); is it the right file?");
+    String::from_utf8(read(path)?).map_err(no_text)
 }
 
 /// Renames a file, and brings the new name to the disk.
 pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     gate(Operation::Rename)?;
     std::fs::rename(from, to)?;
-    sync_folder(to)
+    sync_folder(to.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")))
 }
 
 /// Removes a file.
@@ -140,12 +155,11 @@ pub fn create_private_dir_all(path: &Path) -> io::Result<()> {
     builder.recursive(true).create(path)
 }
 
-/// A name is on the disk when its folder is. Systems that cannot do this have no way to be asked.
-fn sync_folder(path: &Path) -> io::Result<()> {
+/// Brings the names in a folder to the disk: a name is there when its folder is. Systems that cannot do this have no way to be asked.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());
     }
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     gate(Operation::Sync)?;
     match std::fs::File::open(folder).and_then(|f| f.sync_all()) {
         Err(e)

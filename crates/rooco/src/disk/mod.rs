@@ -12,7 +12,7 @@ mod output;
 mod scratch;
 
 pub use fault::FAULT;
-pub use file::{File, create_dir_all, create_private_dir_all, read, remove, rename};
+pub use file::{File, create_dir_all, create_private_dir_all, read, read_to_string, remove, rename, sync_folder};
 pub use left::mark;
 pub use output::{Draft, Place, remove_drafts, same_file, write};
 pub use scratch::{Scratch, remove_dead};

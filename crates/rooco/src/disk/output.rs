@@ -120,6 +120,10 @@ impl Kind {
         if ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|p| path == Path::new(p)) {
             return Ok(Kind::Stdout);
         }
+        if path == Path::new("-") {
+            let text = "would be a file of this name; for standard output write /dev/stdout, for the file ./-";
+            return Err(io::Error::new(ErrorKind::InvalidInput, text));
+        }
         let mut target = path.to_path_buf();
         for _ in 0..LINKS {
             let Ok(to) = std::fs::read_link(&target) else { return Self::of_target(target) };

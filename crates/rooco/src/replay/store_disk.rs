@@ -251,7 +251,7 @@ fn clear(directory: &Path, and_itself: bool) {
         // The lock stays: by it the next run knows whose files these are.
         return;
     }
-    let _ = std::fs::remove_file(directory.join(LOCK));
+    let _ = disk::remove(&directory.join(LOCK));
     if and_itself {
         // Fails, as it should, if files of others are in it.
         let _ = std::fs::remove_dir(directory);
@@ -278,7 +278,7 @@ impl Leftovers {
             |e: std::fs::DirEntry| e.file_name().to_str().is_some_and(|n| n.starts_with("rows-") && n.ends_with(".rooco"));
         let waits = std::fs::read_dir(&self.directory).is_ok_and(|mut entries| entries.any(|e| e.is_ok_and(is_row)));
         // A run that lives has the lock, and says so itself.
-        waits && std::fs::File::open(self.directory.join(LOCK)).is_ok_and(|lock| lock.try_lock().is_ok())
+        waits && File::open(&self.directory.join(LOCK)).is_ok_and(|lock| lock.try_lock().is_ok())
     }
 
     /// Removes what is left of the waiting rows. Files of others stay.

@@ -12,6 +12,7 @@
 use std::path::{Path, PathBuf};
 
 use super::block_file::{BlockFile, Sum, damaged, failed};
+use crate::disk;
 use crate::error::{Error, Result};
 use crate::state::State;
 
@@ -412,10 +413,9 @@ impl<L: Leaf> Queue<L> {
                 }
             }
         }
-        // The names too. A system that cannot sync a directory has no need to.
-        if let Ok(directory) = std::fs::File::open(&self.limits.directory) {
-            let _ = directory.sync_all();
-        }
+        // The names too.
+        let folder = &self.limits.directory;
+        disk::sync_folder(folder).map_err(|e| failed(folder, "bringing its names to the disk", &e))?;
         self.checkpoints = true;
         self.consumed_at_checkpoint = self.consumed.len();
         Ok(())

@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use rooco::algorithm::Algorithm;
 use rooco::loss::Base;
 
+use super::super::audit;
 use super::super::bytes::parse_bytes;
 use super::super::correction::CorrectionArguments;
 use super::super::data::DataArguments;
@@ -185,7 +186,12 @@ impl Arguments {
             bail!("--every 0: give the rows between two checkpoints");
         }
         if self.certify && !self.data.can_be_read_again() {
-            bail!("--certify reads the data a second time, and standard input can be read only once: put the data in a file");
+            bail!(
+                "--certify reads the data a second time, and standard input or a pipe can be read only once: put the data in a file"
+            );
+        }
+        if self.guarantee && !self.shuffle {
+            audit::can_read_twice(&self.data)?;
         }
         Ok(())
     }

@@ -77,7 +77,7 @@ fn horizon(a: &Arguments, algorithm: Algorithm) -> Result<Option<u64>> {
             false => "",
         };
         bail!(
-            "{} must know the number of rows before the first one, and standard input can be read only once: give --horizon T, put \
+            "{} must know the number of rows before the first one, and standard input or a pipe can be read only once: give --horizon T, put \
              the data in a file, which is counted first{doubling}, or use an algorithm without a horizon ({})",
             algorithm.name,
             Algorithm::all().filter(|a| !a.needs.horizon).map(|a| a.name).collect::<Vec<_>>().join(", ")

@@ -20,6 +20,11 @@ pub fn look(a: &Arguments) -> Result<()> {
     inputs.iter().try_for_each(Input::look)?;
     a.test.iter().try_for_each(|test| Input::File(test.clone()).look())?;
     outputs::look(&named, &inputs, &read)?;
+    outputs::apart("--model", &a.model, &a.resume)?;
+    outputs::apart("--predictions", &a.predictions, &a.resume)?;
+    outputs::apart("--predictions", &a.predictions, &a.from)?;
+    outputs::apart("--report", &a.report, &a.resume)?;
+    outputs::apart("--report", &a.report, &a.from)?;
     if let (Some(checkpoint), None) = (&a.checkpoint, &a.resume) {
         let rows = a
             .reservoir

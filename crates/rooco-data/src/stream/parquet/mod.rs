@@ -10,7 +10,6 @@
 mod column;
 mod spill;
 
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,6 +24,7 @@ pub(crate) use self::column::half;
 use self::column::{Column, Meaning, Scratch};
 use self::spill::Spill;
 use super::input::{Input, Inputs, damaged};
+use super::searched::{self, Searched};
 use super::table::{Block, Columnar, Kind};
 use rooco::{Error, Result};
 
@@ -88,8 +88,7 @@ impl Parquet {
     }
 
     fn error(&self, source: ParquetError) -> Error {
-        let what = format!("the Parquet data cannot be read ({source}); write the file again");
-        Error::Parse { file: self.file.clone(), line: 1, column: 0, what }
+        searched::failed(&self.file, source)
     }
 
     fn different_lengths(&self) -> Error {
@@ -197,7 +196,7 @@ impl Columnar for Parquet {
         self.size = upcoming.as_ref().and_then(Input::size).unwrap_or(0);
         let reader: Arc<dyn FileReader> = match upcoming {
             Some(Input::File(path)) if opened.compression.is_none() => {
-                let file = File::open(&path).map_err(|source| Error::Io { file: path, source })?;
+                let file = Searched::open(&path).map_err(|source| Error::Io { file: path, source })?;
                 Arc::new(SerializedFileReader::new(file).map_err(|e| self.error(e))?)
             }
             // Parquet is read from its end: what cannot be searched is read whole, into memory or, if it is long, a temporary file.
@@ -209,6 +208,7 @@ impl Columnar for Parquet {
                     Arc::new(SerializedFileReader::new(Bytes::from(start)).map_err(|e| self.error(e))?)
                 } else {
                     let file = spill::whole(&self.file, &start, &mut opened.reader)?.map_err(|e| damaged(&opened, 1, e))?;
+                    let file = Searched::of(file).map_err(|source| Error::Io { file: self.file.clone(), source })?;
                     Arc::new(SerializedFileReader::new(file).map_err(|e| self.error(e))?)
                 }
             }

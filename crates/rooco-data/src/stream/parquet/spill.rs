@@ -4,11 +4,11 @@
 //! Of a stretch every column is decoded by itself, in turn, and appended in segments of as many rows as are wanted at a time; the segments of all
 //! columns for the same rows are then read together. The files have no name, so nothing is left of them however the program ends.
 
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::stream::table::Block;
+use rooco::disk::File;
 use rooco::{Error, Result};
 
 /// Stands for the length of a text that is missing.
@@ -27,7 +27,7 @@ pub(super) struct Spill {
 impl Spill {
     /// `source` is the file whose columns are too large.
     pub fn new(source: &Path) -> Result<Self> {
-        let file = tempfile::tempfile().map_err(|e| failed(source, e))?;
+        let file = File::unnamed(tempfile::tempfile).map_err(|e| failed(source, e))?;
         Ok(Spill { file, starts: Vec::new(), segments: 0, next: 0, buffer: Vec::new() })
     }
 
@@ -96,7 +96,7 @@ impl Spill {
 
 /// A whole input that cannot be searched, as a file that can. The inner error is one of reading it.
 pub(super) fn whole(source: &Path, start: &[u8], rest: &mut impl Read) -> Result<std::io::Result<File>> {
-    let mut file = tempfile::tempfile().map_err(|e| failed(source, e))?;
+    let mut file = File::unnamed(tempfile::tempfile).map_err(|e| failed(source, e))?;
     file.write_all(start).map_err(|e| failed(source, e))?;
     let mut buffer = vec![0; 1 << 18];
     loop {
