@@ -37,8 +37,8 @@ def test_functions_add_up_and_find_the_truth(curved):
             getattr(model, attribute)
     with pytest.raises(AttributeError, match="features='auto'"):
         line.shape_functions_
-    with pytest.raises(ValueError, match="linear, shapes, pairs, auto"):
-        OnePassRegressor(features="trees").fit(x, y)
+    with pytest.raises(ValueError, match="linear, shapes, pairs, trees, auto"):
+        OnePassRegressor(features="forest").fit(x, y)
 
 
 def test_what_the_model_is_linear_in_is_said_and_why(tmp_path, curved):
