@@ -173,6 +173,7 @@ class _OnePass(_Options, _Results):
             header=header,
             skip_bad_rows=skip_bad_rows,
             target_kind=kind,
+            interactions=[[str(a), str(b)] for a, b in (self.interactions or [])],
             **self._column_options(drop, categorical, numeric, date, text, schema),
         )
         options = self._options(0, self.horizon) | self._rates(None) | _schema(schema)

@@ -136,6 +136,7 @@ pub(crate) fn decide(
         header,
         target,
         missing: options.missing,
+        crosses: Vec::new(),
     })
 }
 
