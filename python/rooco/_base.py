@@ -77,9 +77,12 @@ class _OnePass(_Options, _Results):
             if self._needs_horizon():
                 options["horizon"] = rows.count_learned(options["seed"], options["holdout"])
             self._run = run = self._whole_run(rows, options, progress)
+        self._warn_of_order(run, "fit")
+
+    def _warn_of_order(self, run: _Run, name: str) -> None:
         order = run.order
         if order is not None and order["random"] is False:
-            warnings.warn(f"{order['text']}: shuffle the rows before fit, or with rooco.shuffle", UserWarning, stacklevel=3)
+            warnings.warn(f"{order['text']}: shuffle the rows before {name}, or with rooco.shuffle", UserWarning, stacklevel=4)
 
     def _table_names(self, run: _Run) -> None:
         names = run.model.names()[int(run.model.intercept) :]
@@ -123,16 +126,17 @@ class _OnePass(_Options, _Results):
             options = self._options(0, n) | self._rates(None) | _schema(schema)
         else:
             options = self._options(0, self.horizon) | self._rates(None) | _schema(schema)
-        self._fit_rows_of_table(_inputs.table_rows(table, read), options, progress)
+        self._fit_rows_of_table(_inputs.table_rows(table, read), options, progress, "fit_stream")
         return self
 
-    def _fit_rows_of_table(self, rows: Rows, options: dict[str, Any], progress: Progress | None) -> None:
+    def _fit_rows_of_table(self, rows: Rows, options: dict[str, Any], progress: Progress | None, name: str) -> None:
         with self._beginning():
             if "horizon" not in options and self._needs_horizon():
                 options["horizon"] = rows.count_learned(options["seed"], options["holdout"])
             self._run = run = self._whole_run(rows, options, progress)
             self._table_names(run)
             self._set_classes()
+        self._warn_of_order(run, name)
 
     def fit_file(
         self,
@@ -171,10 +175,11 @@ class _OnePass(_Options, _Results):
             header=header,
             skip_bad_rows=skip_bad_rows,
             target_kind=kind,
+            interactions=[[str(a), str(b)] for a, b in (self.interactions or [])],
             **self._column_options(drop, categorical, numeric, date, text, schema),
         )
         options = self._options(0, self.horizon) | self._rates(None) | _schema(schema)
-        self._fit_rows_of_table(Rows.files(_inputs.paths(path), json.dumps(read)), options, progress)
+        self._fit_rows_of_table(Rows.files(_inputs.paths(path), json.dumps(read)), options, progress, "fit_file")
         return self
 
     def partial_fit_file(self, path: Any, *, format: str | None = None, skip_bad_rows: int | None = None, progress: Progress | None = None) -> Any:

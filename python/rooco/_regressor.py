@@ -28,7 +28,7 @@ class OnePassRegressor(RegressorMixin, _OnePass):
         average, trees from row 20,000 on (other algorithms than the default, domains and corrected features
         then take the columns as they are). A dict names single columns, ``{'*': 'auto', 'zip': 'linear', 'height': 'shapes'}``: as it is; a curve, in no
         pair and no tree.
-    interactions : pairs of columns that are taken whatever `features` says, ``[('a', 'b'), ...]``.
+    interactions : pairs of columns that are taken whatever `features` says, ``[('a', 'b'), ...]``; in Vowpal Wabbit text pairs of namespaces too.
     monotonic_cst : columns along which the score must rise (1) or fall (-1), a dict by name; their curves are made so after the pass.
     l2 : (l2/2)‖w‖² is added to every row's loss.
     domain : the set that the weights are kept in: ``'ball:R'``, ``'box:LO,HI'``, ``'simplex'``, ``'l1:R'``.

@@ -227,6 +227,7 @@ pub struct ReadOptions {
     numeric: Vec<String>,
     date: Vec<String>,
     text: Vec<String>,
+    interactions: Vec<[String; 2]>,
     /// A schema file; what is said beside it goes before it.
     schema: Option<PathBuf>,
     roles: Who,
@@ -280,6 +281,7 @@ impl Default for ReadOptions {
             numeric: Vec::new(),
             date: Vec::new(),
             text: Vec::new(),
+            interactions: Vec::new(),
             schema: None,
             roles: Who::Guess,
             missing: Missing::Error,
@@ -314,6 +316,7 @@ impl ReadOptions {
             numeric: self.numeric.clone(),
             dates: self.date.clone(),
             text,
+            crosses: self.interactions.clone(),
             roles: match self.roles {
                 Who::Guess => Roles::Guess,
                 Who::Typed => Roles::Typed,

@@ -57,7 +57,15 @@ impl Rows {
             columns.push(Column::new("weight", Role::Weight));
         }
         let missing: Missing = options::parse(&format!("{missing:?}"))?;
-        let schema = Schema { intercept, names: Names::Listed(listed), columns, header: true, target: target(classes), missing };
+        let schema = Schema {
+            intercept,
+            names: Names::Listed(listed),
+            columns,
+            header: true,
+            target: target(classes),
+            missing,
+            crosses: Vec::new(),
+        };
         Ok(Rows { kind: Kind::Dense(x), y, weight, schema, read: ReadOptions::default() })
     }
 

@@ -37,8 +37,8 @@ def test_functions_add_up_and_find_the_truth(curved):
             getattr(model, attribute)
     with pytest.raises(AttributeError, match="features='auto'"):
         line.shape_functions_
-    with pytest.raises(ValueError, match="linear, shapes, pairs, auto"):
-        OnePassRegressor(features="trees").fit(x, y)
+    with pytest.raises(ValueError, match="linear, shapes, pairs, trees, auto"):
+        OnePassRegressor(features="forest").fit(x, y)
 
 
 def test_what_the_model_is_linear_in_is_said_and_why(tmp_path, curved):
@@ -142,3 +142,18 @@ def test_pairs_that_are_named(program, tmp_path, curved):
     program("fit", tmp_path / "t.csv", "--target", "y", "--features", "linear", "--interactions", "b:c", "-m", tmp_path / "m", "--quiet")
     mine = OnePassRegressor(features="linear", interactions=[("b", "c")]).fit_file(tmp_path / "t.csv", target="y")
     assert mine.model_.to_bytes() == (tmp_path / "m").read_bytes()
+
+
+def test_namespaces_of_vowpal_wabbit_text_are_crossed(program, tmp_path):
+    r = np.random.default_rng(4)
+    u, i, y = r.integers(0, 3, 2000), r.integers(0, 3, 2000), 0.1 * r.normal(size=2000)
+    y += np.where((u + i) % 2 == 0, 1.0, -1.0)
+    (tmp_path / "t.vw").write_text("".join(f"{c} |user u{a} |item i{b}\n" for a, b, c in zip(u, i, y)))
+    model = OnePassRegressor(interactions=[("user", "item")]).fit_file(tmp_path / "t.vw")
+    assert "user^u1*item^i2" in set(model.coef_names_)
+    assert np.mean((model.predict_file(tmp_path / "t.vw") - y) ** 2) < 0.05
+    program("fit", tmp_path / "t.vw", "--interactions", "user:item", "-m", tmp_path / "m", "--quiet")
+    model.save(tmp_path / "mine")
+    assert (tmp_path / "mine").read_bytes() == (tmp_path / "m").read_bytes()
+    with pytest.raises(ValueError, match="there is no namespace `usr` in the first rows to take in a pair; did you mean `user`"):
+        OnePassRegressor(interactions=[("usr", "item")]).fit_file(tmp_path / "t.vw")

@@ -1,6 +1,7 @@
 """Frames and files as people have them: text, dates, ids, odd values; going on from a saved model; counts and quantiles."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -118,3 +119,27 @@ def test_notebooks_see_the_model():
     shown = OnePassRegressor(holdout=0.2, features="linear").fit(np.column_stack([a, b]), y)._repr_html_()
     assert "progressive loss" in shown and "x0" in shown and "held-out rows" in shown and "<script" not in shown
     assert "OnePassRegressor" in OnePassRegressor()._repr_html_()
+
+
+@pytest.mark.parametrize("how", ["fit", "fit_stream", "fit_file"])
+@pytest.mark.parametrize("order", ["sorted", "shuffled"])
+def test_every_fit_warns_of_rows_that_are_not_in_random_order(how, order, tmp_path):
+    a, b, _, y = rows(4000)
+    k = np.argsort(y) if order == "sorted" else np.arange(len(y))
+    table = pl.DataFrame({"y": y[k], "a": a[k], "b": b[k]})
+    table.write_csv(tmp_path / "t.csv")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = OnePassRegressor(features="linear")
+        if how == "fit":
+            model.fit(np.column_stack([a, b])[k], y[k])
+        elif how == "fit_stream":
+            model.fit_stream(table, target="y")
+        else:
+            model.fit_file(tmp_path / "t.csv", target="y")
+    said = [w for w in caught if "not in random order" in str(w.message)]
+    assert len(said) == (order == "sorted")
+    for w in said:
+        assert f"shuffle the rows before {how}, or with rooco.shuffle" in str(w.message)
+        # It points at the line that called.
+        assert w.filename == __file__

@@ -20,7 +20,8 @@ pub fn average(models: &[Model]) -> Result<Model> {
         if m.about.loss != first.about.loss || m.rule.outputs != first.rule.outputs || m.rule.offset.len() != rule.offset.len() {
             return Err(Error::Combination("models of different losses have no mean".into()));
         }
-        if m.about.schema.names != first.about.schema.names || m.about.schema.target != first.about.schema.target {
+        let (own, its) = (&m.about.schema, &first.about.schema);
+        if own.names != its.names || own.target != its.target || own.crosses != its.crosses {
             return Err(Error::Combination("models of different columns or classes have no mean".into()));
         }
         if m.rule.map.is_some() {

@@ -74,7 +74,6 @@ def _deal(piece: Any, index: int, seed: int, buckets: int, schema: Any, chunk: i
     done, random = 0, _generator(seed, 1, index)
 
     def write(path: str) -> None:
-        nonlocal done
         waiting: list[Any] = []
         size = 0
         with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, schema) as out:
@@ -145,7 +144,6 @@ def shuffle(
     The files depend on the data, the seed and ``part_bytes`` (about the memory that the rows of a part take) alone, not on the workers. ``scratch`` (beside ``out``) holds the rows
     once more meanwhile. Both must be folders that all workers see.
     """
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     client = _client(client)

@@ -90,6 +90,10 @@ pub struct DataArguments {
     /// Threads: with 2 or more, files are parsed ahead; by default 2 if there are as many processors. Never changes a number.
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
+
+    /// Pairs of namespaces that are crossed; `fit` sets them.
+    #[arg(skip)]
+    pub crosses: Vec<[String; 2]>,
 }
 
 fn parse_missing(text: &str) -> std::result::Result<Missing, String> {
@@ -145,6 +149,7 @@ impl DataArguments {
             numeric: self.numeric.clone(),
             dates: self.date.clone(),
             text,
+            crosses: self.crosses.clone(),
             roles: if self.roles == "typed" { Roles::Typed } else { Roles::Guess },
             target_kind,
             missing: self.missing.unwrap_or(Missing::Typical),

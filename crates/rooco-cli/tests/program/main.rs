@@ -9,6 +9,7 @@ mod fit_shuffle;
 mod guarantee;
 mod kill_and_resume;
 mod lab;
+mod namespaces;
 mod nothing_lost;
 mod nothing_trusted;
 mod optimum;

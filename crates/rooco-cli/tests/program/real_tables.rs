@@ -417,3 +417,48 @@ fn losses_for_counts_amounts_and_quantiles() {
     let message = error(d, &["fit", "t.csv", "--target", "rain", "--loss", "gamma"]);
     assert!(message.contains("the target is 0, and the loss gamma needs targets above 0"), "{message}");
 }
+
+/// One year after the other, each in random order: only the days and the years themselves tell, for y and a are noise, and so are months and weekdays.
+#[test]
+fn rows_sorted_by_date_are_not_in_random_order() {
+    let dir = tempdir().unwrap();
+    let d = dir.path();
+    // splitmix64
+    let hash = |k: &usize| {
+        let z = (*k as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    };
+    let day = |k: usize| format!("{}-{:02}-{:02}", 2016 + k / 600, 1 + hash(&k) % 12, 1 + hash(&k) / 12 % 28);
+    let german = |k: usize| day(k).split('-').rev().collect::<Vec<_>>().join(".");
+    // The same days in the order of hashes.
+    let mut places: Vec<usize> = (0..3600).collect();
+    places.sort_by_key(hash);
+    let mixed = |k: usize| day(places[k]);
+    let log = |when: &dyn Fn(usize) -> String| {
+        rows(3600, false, "y,when,a,b", |k, f| format!("{},{},{},{}", f[2], when(k), f[1], if k % 50 == 7 { "" } else { f[3] }))
+    };
+    let order = |name: &str| {
+        let told = run(d, &["fit", name, "--target", "y", "--features", "linear", "-m", "m"]);
+        let said = String::from_utf8_lossy(&told.stderr).contains("not in random order");
+        let order = json(&ok(d, &["show", "m", "--json", "--top", "0"]))["about"]["order"].clone();
+        assert_eq!(order["random"], !said, "{name}: {told:?}");
+        (said, order["text"].as_str().unwrap().to_owned())
+    };
+    for (name, alarm, text) in [("sorted", true, log(&day)), ("german", true, log(&german)), ("mixed", false, log(&mixed))] {
+        let name = format!("{name}.csv");
+        write(d, &name, &text);
+        let (said, text) = order(&name);
+        assert_eq!(said, alarm, "{name}: {text}");
+        // Only what has gaps is left out, and the sentence says so.
+        assert!(
+            text.ends_with(" (not looked at: the numbers in `b`, where missing ones are filled in from other rows)"),
+            "{text}"
+        );
+    }
+    // A word among the dates is a gap: its date is filled in.
+    write(d, "gap.csv", &log(&|k| if k == 30 { "soon".into() } else { mixed(k) }));
+    let (said, text) = order("gap.csv");
+    assert!(!said && text.contains("the numbers in `b`, `when.days`, `when.year`, where"), "{text}");
+}

@@ -21,6 +21,9 @@ const ROWS_FOR_A_VALUE: u64 = 10;
 /// Fewer rows do not tell an id from a name.
 const ROWS_FOR_AN_ID: u64 = 50;
 
+/// Dates are counted for each style.
+const STYLES: [DateStyle; 3] = [DateStyle::YearFirst, DateStyle::DayFirst, DateStyle::MonthFirst];
+
 /// What was seen of a column.
 #[derive(Clone, Debug, Default)]
 pub struct ColumnLook {
@@ -119,7 +122,7 @@ impl ColumnLook {
             self.dressed += 1;
             self.dressed_sum += value;
         }
-        for (k, style) in [DateStyle::YearFirst, DateStyle::DayFirst, DateStyle::MonthFirst].into_iter().enumerate() {
+        for (k, style) in STYLES.into_iter().enumerate() {
             if let Some(moment) = date::parse(field, style) {
                 self.dates[k] += 1;
                 self.saw(moment);
@@ -269,6 +272,11 @@ impl ColumnLook {
         (examples, self.more_odd + self.odd.iter().map(|o| o.count).sum::<u64>() - read)
     }
 
+    /// Values that are dates in this style.
+    pub(crate) fn dates_in(&self, style: DateStyle) -> u64 {
+        STYLES.iter().zip(self.dates).find(|(s, _)| **s == style).map_or(0, |(_, n)| n)
+    }
+
     pub(crate) fn origin(&self) -> i64 {
         self.first_moment.map_or(0, date::day_of)
     }
@@ -324,7 +332,7 @@ impl ColumnLook {
                 );
             }
         }
-        for (k, style) in [DateStyle::YearFirst, DateStyle::DayFirst, DateStyle::MonthFirst].into_iter().enumerate() {
+        for (k, style) in STYLES.into_iter().enumerate() {
             if values > 0 && Self::almost_all(self.dates[k], values) {
                 let both = k == 1 && self.dates[2] == self.dates[1];
                 let why = if both { "dates; the day is taken to come first, for both would fit" } else { "dates" };

@@ -133,6 +133,9 @@ pub struct ReadOptions {
     pub index_base: Option<u32>,
     /// Whether the features of Vowpal Wabbit files are numbers; guessed from the first rows if not given.
     pub numbered: Option<bool>,
+    /// Pairs of namespaces of Vowpal Wabbit text whose features are multiplied, each with each; a name may be the first letter of one namespace.
+    /// Pairs of features and pairs in other formats are not the reader's: it leaves them alone.
+    pub crosses: Vec<[String; 2]>,
     /// More coordinates than this are taken for a mistake.
     pub max_features: usize,
     /// How many rows decide on kinds of columns and classes.
@@ -170,6 +173,7 @@ impl Default for ReadOptions {
             delimiter: None,
             index_base: None,
             numbered: None,
+            crosses: Vec::new(),
             max_features: 100_000_000,
             probe_rows: 1000,
             bad_rows: BadRows::Stop,

@@ -92,7 +92,11 @@ pub(crate) fn decide(
                 (Role::Date { style, origin: f.look.origin() }, Reading::Plain)
             }
         };
-        let gaps = f.look.present() < f.look.rows || f.look.odd(reading).1 > 0;
+        let odd = match role {
+            Role::Date { style, .. } => f.look.dates_in(style) < f.look.present(),
+            _ => f.look.odd(reading).1 > 0,
+        };
+        let gaps = f.look.present() < f.look.rows || odd;
         if f.look.gaps() >= GAPS
             && options.missing == Missing::Typical
             && matches!(role, Role::Numeric { .. } | Role::Date { .. })
@@ -132,6 +136,7 @@ pub(crate) fn decide(
         header,
         target,
         missing: options.missing,
+        crosses: Vec::new(),
     })
 }
 

@@ -40,6 +40,9 @@ pub struct Schema {
     pub target: Target,
     /// What was done with missing values.
     pub missing: Missing,
+    /// Pairs of namespaces of Vowpal Wabbit text: every feature of the one times every feature of the other is a feature too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub crosses: Vec<[String; 2]>,
 }
 
 /// Names of coordinates.
@@ -174,6 +177,7 @@ impl Default for Schema {
             header: false,
             target: Target::Number,
             missing: Missing::Error,
+            crosses: Vec::new(),
         }
     }
 }
@@ -197,6 +201,14 @@ impl Schema {
         let mut all: Vec<u32> = numeric.collect();
         all.sort_unstable();
         all
+    }
+
+    /// Whether a pair is one of namespaces whose features the reader multiplies; a namespace may be called by its first letter.
+    pub fn has_cross(&self, pair: &[String; 2]) -> bool {
+        let called =
+            |full: &String, name: &String| full == name || (name.chars().count() == 1 && full.starts_with(name.as_str()));
+        let [a, b] = pair;
+        self.crosses.iter().any(|[c, d]| called(c, a) && called(d, b) || called(c, b) && called(d, a))
     }
 
     /// Coordinates so far, the intercept included: d.

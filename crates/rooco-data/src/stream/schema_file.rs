@@ -129,6 +129,9 @@ impl SchemaFile {
     pub fn apply(&self, options: &mut ReadOptions) {
         options.target = options.target.take().or_else(|| self.target.clone());
         options.weight = options.weight.take().or_else(|| self.weight.clone());
+        if options.crosses.is_empty() {
+            options.crosses = self.features.interactions.clone();
+        }
         if matches!(options.target_kind, TargetKind::Guess | TargetKind::Classes | TargetKind::TwoClasses) {
             if let Some(classes) = &self.classes {
                 options.target_kind = TargetKind::Named(classes.clone());

@@ -3,11 +3,15 @@
 //! * The importance is the row's weight and may be negative. A base other than 0 is refused; tags are skipped.
 //! * A feature is called `namespace^name` (`name` in the unnamed namespace). Names get coordinates from an exact dictionary
 //!   on first sight; nothing is hashed together. A feature that occurs twice in a row counts twice, as in Vowpal Wabbit.
+//! * A pair of namespaces that is crossed ([`ReadOptions::crosses`]) makes a feature `a^x*b^u` of every feature of the one and every feature of the
+//!   other, whose value is the product of theirs; a namespace with itself: every two features once, and every square, as `-q aa` does.
 //! * If all names of the first rows are numbers in one namespace, features are numbered as in libsvm files, which is faster.
+
+use std::collections::BTreeSet;
 
 use super::Tally;
 use super::input::Inputs;
-use super::names::Dictionary;
+use super::names::{Dictionary, did_you_mean, some_names};
 use super::number::{digits8, number, whole_number};
 use super::open::{Labels, ReadOptions};
 use super::rows::Rows;
@@ -33,6 +37,7 @@ pub(crate) struct Vw {
     /// `namespace^name` under construction.
     key: Vec<u8>,
     sorting: Vec<(u32, f64)>,
+    crossing: Crossing,
     /// The tag, if it is carried along.
     keep: Vec<String>,
     kept: Vec<String>,
@@ -43,6 +48,108 @@ enum How {
     Numbered { shift: i64, namespace: Option<Vec<u8>> },
     /// By the dictionary.
     Named(Dictionary),
+}
+
+/// The namespaces that are crossed, and their features in the row that is read.
+#[derive(Default)]
+struct Crossing {
+    /// By their places in `of`.
+    pairs: Vec<[usize; 2]>,
+    of: Vec<OfNamespace>,
+    /// The names of the features, one after the other.
+    names: Vec<u8>,
+}
+
+struct OfNamespace {
+    name: Vec<u8>,
+    /// Where the name is in `names`, and the value.
+    features: Vec<(usize, usize, f64)>,
+}
+
+impl Crossing {
+    fn new(crosses: &[[String; 2]]) -> Self {
+        let mut crossing = Crossing::default();
+        for pair in crosses {
+            let places = pair.each_ref().map(|name| {
+                let known = crossing.of.iter().position(|n| n.name == name.as_bytes());
+                known.unwrap_or_else(|| {
+                    crossing.of.push(OfNamespace { name: name.clone().into_bytes(), features: Vec::new() });
+                    crossing.of.len() - 1
+                })
+            });
+            crossing.pairs.push(places);
+        }
+        crossing
+    }
+
+    fn clear(&mut self) {
+        self.names.clear();
+        self.of.iter_mut().for_each(|n| n.features.clear());
+    }
+
+    fn saw(&mut self, namespace: usize, name: &[u8], value: f64) {
+        let start = self.names.len();
+        self.names.extend_from_slice(name);
+        self.of[namespace].features.push((start, self.names.len(), value));
+    }
+
+    /// Every product, with its name in `key`.
+    fn each(&self, key: &mut Vec<u8>, mut take: impl FnMut(&[u8], f64) -> Result<()>) -> Result<()> {
+        for &[a, b] in &self.pairs {
+            for (k, &(start, end, x)) in self.of[a].features.iter().enumerate() {
+                let first = &self.names[start..end];
+                for &(start, end, u) in &self.of[b].features[if a == b { k } else { 0 }..] {
+                    let second = &self.names[start..end];
+                    // Two features of one namespace are one pair in whatever order they come.
+                    let (first, second) = if a == b && second < first { (second, first) } else { (first, second) };
+                    key.clear();
+                    key.extend_from_slice(first);
+                    key.push(b'*');
+                    key.extend_from_slice(second);
+                    take(key, x * u)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Coordinates by name.
+struct Lookup<'a> {
+    dictionary: &'a mut Dictionary,
+    names: &'a mut Names,
+    fixed: bool,
+    unknown: &'a mut u64,
+    max_features: usize,
+}
+
+impl Lookup<'_> {
+    /// The coordinate of a name: a new one on first sight, none if there can be no new ones.
+    #[inline]
+    fn coordinate(&mut self, key: &[u8]) -> std::result::Result<Option<u32>, String> {
+        match self.dictionary.get(key) {
+            Some(&coordinate) => Ok(Some(coordinate)),
+            None if self.fixed => {
+                *self.unknown += 1;
+                Ok(None)
+            }
+            None => self.enter(key).map(Some),
+        }
+    }
+
+    fn enter(&mut self, key: &[u8]) -> std::result::Result<u32, String> {
+        let Names::Listed(names) = &mut *self.names else { unreachable!("named") };
+        let Ok(name) = std::str::from_utf8(key) else {
+            return Err("the name is not UTF-8; convert the file first".into());
+        };
+        if names.len() >= self.max_features {
+            return Err(too_many(self.max_features));
+        }
+        let coordinate = names.len() as u32;
+        names.push(name.to_owned());
+        self.dictionary.insert(key.into(), coordinate);
+        Ok(coordinate)
+    }
 }
 
 impl Vw {
@@ -58,9 +165,13 @@ impl Vw {
                 } else {
                     Names::Listed(if options.intercept { vec![INTERCEPT.into()] } else { Vec::new() })
                 };
+                let crosses = match names {
+                    Names::Listed(_) => first.crosses(&options.crosses)?,
+                    Names::Numbered { .. } => Vec::new(),
+                };
                 let target =
                     first.labels.decide(&options.target_kind).map_err(|what| Error::Target { file: text.file().into(), what })?;
-                Schema { intercept: options.intercept, names, target, ..Schema::default() }
+                Schema { intercept: options.intercept, names, target, crosses, ..Schema::default() }
             }
         };
         if !schema.columns.is_empty() {
@@ -86,6 +197,7 @@ impl Vw {
             drop: options.drop.iter().map(|n| n.clone().into_bytes()).collect(),
             key: Vec::new(),
             sorting: Vec::new(),
+            crossing: Crossing::new(&schema.crosses),
             keep: options.keep.iter().map(|_| "tag".to_owned()).collect(),
             kept: Vec::new(),
             text,
@@ -158,6 +270,7 @@ impl Vw {
         if self.schema.intercept {
             out.push(0, 1.0);
         }
+        self.crossing.clear();
         let mut p = bar;
         while p < stop {
             // At a bar: the namespace and its weight.
@@ -192,6 +305,7 @@ impl Vw {
                 }
             }
             let prefix = self.key.len();
+            let crossed = self.crossing.of.iter().position(|n| n.name == buf[namespace.0..namespace.1]);
             // Its features.
             loop {
                 while p < stop && blank(buf[p]) {
@@ -256,30 +370,49 @@ impl Vw {
                         if !self.drop.is_empty() && self.drop.contains(&self.key) {
                             continue;
                         }
-                        let coordinate = match dictionary.get(&self.key[..]) {
-                            Some(&coordinate) => coordinate,
-                            None if self.fixed => {
-                                self.unknown += 1;
-                                continue;
-                            }
-                            None => {
-                                let Names::Listed(names) = &mut self.schema.names else { unreachable!("named") };
-                                let Ok(name) = std::str::from_utf8(&self.key) else {
-                                    return Err(self.text.error(start, at, "the name is not UTF-8; convert the file first"));
-                                };
-                                if names.len() >= self.max_features {
-                                    return Err(self.text.error(start, at, too_many(self.max_features)));
-                                }
-                                let coordinate = names.len() as u32;
-                                names.push(name.to_owned());
-                                dictionary.insert(self.key[..].into(), coordinate);
-                                coordinate
-                            }
+                        let mut lookup = Lookup {
+                            dictionary,
+                            names: &mut self.schema.names,
+                            fixed: self.fixed,
+                            unknown: &mut self.unknown,
+                            max_features: self.max_features,
+                        };
+                        let Some(coordinate) = lookup.coordinate(&self.key).map_err(|what| self.text.error(start, at, what))?
+                        else {
+                            continue;
                         };
                         out.push(coordinate, x);
+                        if let Some(namespace) = crossed {
+                            self.crossing.saw(namespace, &self.key, x);
+                        }
                     }
                 }
             }
+        }
+        if let How::Named(dictionary) = &mut self.names {
+            let mut lookup = Lookup {
+                dictionary,
+                names: &mut self.schema.names,
+                fixed: self.fixed,
+                unknown: &mut self.unknown,
+                max_features: self.max_features,
+            };
+            self.crossing.each(&mut self.key, |key, value| {
+                if !self.drop.is_empty() && self.drop.iter().any(|d| d == key) {
+                    return Ok(());
+                }
+                if !value.is_finite() {
+                    return Err(self.text.error(
+                        start,
+                        bar,
+                        "a product of two features is more than a number can be; check the units",
+                    ));
+                }
+                if let Some(coordinate) = lookup.coordinate(key).map_err(|what| self.text.error(start, bar, what))? {
+                    out.push(coordinate, value);
+                }
+                Ok(())
+            })?;
         }
         if !out.sort_unfinished(&mut self.sorting) {
             let what = "a feature is there more than once, and its values add up to more than a number can be; check the units";
@@ -375,11 +508,70 @@ struct First {
     labels: Probe,
     numbered: bool,
     has_zero: bool,
+    /// The names of namespaces and features, if pairs are asked for.
+    namespaces: BTreeSet<String>,
+    features: BTreeSet<String>,
+}
+
+impl First {
+    /// The pairs of namespaces among those asked for, with their full names, each once. Pairs of features are left to whoever comes next.
+    fn crosses(&self, asked: &[[String; 2]]) -> Result<Vec<[String; 2]>> {
+        let mut crosses: Vec<[String; 2]> = Vec::new();
+        for [a, b] in asked {
+            match (self.namespace(a)?, self.namespace(b)?) {
+                (Some(a), Some(b)) => {
+                    let known = |[c, d]: &[String; 2]| (c == a && d == b) || (c == b && d == a);
+                    if !crosses.iter().any(known) {
+                        crosses.push([a.clone(), b.clone()]);
+                    }
+                }
+                _ if self.features.contains(a) && self.features.contains(b) => {}
+                (None, _) => return Err(self.unknown(a)),
+                _ => return Err(self.unknown(b)),
+            }
+        }
+        Ok(crosses)
+    }
+
+    /// The namespace that is called so, or the only one that begins with this letter.
+    fn namespace(&self, name: &str) -> Result<Option<&String>> {
+        if let Some(full) = self.namespaces.get(name) {
+            return Ok(Some(full));
+        }
+        let mut chars = name.chars();
+        let (Some(letter), None) = (chars.next(), chars.next()) else { return Ok(None) };
+        let all: Vec<&String> = self.namespaces.iter().filter(|n| n.starts_with(letter)).collect();
+        match all[..] {
+            [one] => Ok(Some(one)),
+            [] => Ok(None),
+            _ => {
+                let all = some_names(all.into_iter().map(String::as_str));
+                Err(Error::Option(format!("`{name}` in a pair may be any of the namespaces {all}; write the whole name")))
+            }
+        }
+    }
+
+    #[cold]
+    fn unknown(&self, name: &str) -> Error {
+        let names = self.namespaces.iter().filter(|n| !n.is_empty()).map(String::as_str);
+        let ask = match did_you_mean(name, names.clone()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if names.clone().next().is_none() => "no namespace there has a name".into(),
+            None => format!("the namespaces are {}", some_names(names)),
+        };
+        Error::Option(format!("there is no namespace `{name}` in the first rows to take in a pair; {ask}"))
+    }
 }
 
 /// Looks at the first rows. What is malformed is reported later, in its turn.
 fn look(text: &mut Text, options: &ReadOptions) -> Result<First> {
-    let mut first = First { labels: Probe::default(), numbered: true, has_zero: false };
+    let mut first = First {
+        labels: Probe::default(),
+        numbered: true,
+        has_zero: false,
+        namespaces: BTreeSet::new(),
+        features: BTreeSet::new(),
+    };
     let mut namespace: Option<Vec<u8>> = None;
     let mut rows = 0;
     loop {
@@ -400,11 +592,19 @@ fn look(text: &mut Text, options: &ReadOptions) -> Result<First> {
                 let mut words = part.split(u8::is_ascii_whitespace);
                 let name = words.next().unwrap_or(b"").split(|&b| b == b':').next().unwrap_or(b"");
                 first.numbered &= namespace.get_or_insert_with(|| name.to_vec()) == name;
+                let prefix = String::from_utf8_lossy(name);
+                if !options.crosses.is_empty() && !first.namespaces.contains(&*prefix) {
+                    first.namespaces.insert(prefix.to_string());
+                }
                 for feature in words.filter(|w| !w.is_empty()) {
                     let name = feature.split(|&b| b == b':').next().unwrap_or(b"");
                     let index = std::str::from_utf8(name).ok().and_then(|n| n.parse::<u64>().ok());
                     first.numbered &= index.is_some_and(|i| i <= LARGEST_NUMBER);
                     first.has_zero |= index == Some(0);
+                    if !options.crosses.is_empty() {
+                        let name = String::from_utf8_lossy(name);
+                        first.features.insert(if prefix.is_empty() { name.into() } else { format!("{prefix}^{name}") });
+                    }
                 }
             }
         }

@@ -99,7 +99,8 @@ impl FitOptions {
             kinds.push((place, *kind));
         }
         let mut interactions = Vec::new();
-        for pair in &self.interactions {
+        // Pairs of namespaces are features that the reader has made.
+        for pair in self.interactions.iter().filter(|pair| !schema.has_cross(pair)) {
             for name in pair {
                 if place(name).is_none() {
                     return Err(no_column(name, "column", "take in a pair", &names));
@@ -201,6 +202,9 @@ impl FitOptions {
     pub fn named(&self, schema: &Schema) -> Result<BTreeMap<String, String>> {
         let recipe = self.recipe(schema)?;
         let mut all: BTreeMap<String, String> = recipe.named().into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
+        if !schema.crosses.is_empty() {
+            all.insert("interactions of namespaces".into(), format!("{:?}", schema.crosses));
+        }
         if self.holdout > 0.0 {
             all.insert("holdout".into(), self.holdout.to_string());
         }

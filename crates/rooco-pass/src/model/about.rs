@@ -153,11 +153,16 @@ pub struct OrderFound {
 }
 
 impl OrderFound {
-    /// What a test found that did not look at these coordinates.
-    pub fn of(order: &OrderReport, filled_in: &[u32]) -> Self {
+    /// What a test found that did not look at the numbers in these coordinates of the schema.
+    pub fn of(order: &OrderReport, schema: &Schema, filled_in: &[u32]) -> Self {
         let mut text = order.to_string();
         if !filled_in.is_empty() {
-            text += " (numeric columns were not looked at: missing values are filled in from the rows before)";
+            let mut names: Vec<String> = filled_in.iter().take(3).map(|&i| format!("`{}`", schema.name(i as usize))).collect();
+            if filled_in.len() > names.len() {
+                names.push(format!("{} more", filled_in.len() - names.len()));
+            }
+            let names = names.join(", ");
+            text += &format!(" (not looked at: the numbers in {names}, where missing ones are filled in from other rows)");
         }
         OrderFound { random: order.verdict().random(), row: order.crossed(), text }
     }

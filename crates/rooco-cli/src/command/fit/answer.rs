@@ -151,5 +151,6 @@ fn lines_because(a: &Arguments, model: &Model) -> Option<String> {
 fn missing_pairs(a: &Arguments, model: &Model) -> Vec<[String; 2]> {
     let names = Effects::of(model, 0).map_or(Vec::new(), |e| e.names());
     let known = |a: &str, b: &str| names.contains(&format!("{a} × {b}"));
-    a.interactions.iter().filter(|[a, b]| !known(a, b) && !known(b, a)).cloned().collect()
+    let made = |pair: &[String; 2]| model.about.schema.has_cross(pair) || known(&pair[0], &pair[1]) || known(&pair[1], &pair[0]);
+    a.interactions.iter().filter(|pair| !made(pair)).cloned().collect()
 }

@@ -53,7 +53,8 @@ pub struct Arguments {
     pub decreasing: Vec<String>,
 
     /// Pairs of columns that are taken whatever --features says, as a:b,c:d. Two numbers: a table of the products of their hats, linear between its knots; categories:
-    /// a weight for each pair of values. Beyond 17 columns, where pairs are chosen, these come on top.
+    /// a weight for each pair of values. Beyond 17 columns, where pairs are chosen, these come on top. In Vowpal Wabbit text namespaces, by name or first letter (-q): every feature of
+    /// the one times every feature of the other.
     #[arg(long, value_delimiter = ',', value_name = "A:B,...", value_parser = parse_pair)]
     pub interactions: Vec<[String; 2]>,
 

@@ -37,9 +37,10 @@ use crate::output::report::{self, LearningCurve, Signed};
 use crate::signals;
 
 /// Runs the pass, writes the model, prints the summary.
-pub fn run(a: Arguments) -> Result<Outcome> {
+pub fn run(mut a: Arguments) -> Result<Outcome> {
     let started = Instant::now();
     a.check()?;
+    a.data.crosses = a.interactions.clone();
     signals::listen();
     places::look(&a)?;
     let before = match &a.from {

@@ -95,7 +95,7 @@ impl Pass {
                 paid_out: i.paid_out,
             }),
             violations: violations.iter().map(Violation::to_string).collect(),
-            order: order.as_ref().map(|o| OrderFound::of(o, &self.filled_in)),
+            order: order.as_ref().map(|o| OrderFound::of(o, schema, &self.filled_in)),
             negative_block: self.plan.learner.is_ordered(),
             joined: was_joined,
             checksum: self.sum.text(),
