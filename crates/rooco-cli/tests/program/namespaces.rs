@@ -128,7 +128,7 @@ fn crossed_namespaces_go_on_from_a_checkpoint_and_from_a_model() {
     }
     ok(d, &["merge", "a", "b", "-m", "ab"]);
     let why = error(d, &["merge", "a", "c", "-m", "ac"]);
-    assert!(why.contains("it crosses other namespaces than a: learn both with the same --interactions"), "{why}");
+    assert!(why.contains("it crosses other namespaces than a: learn both with the same interactions"), "{why}");
 }
 
 #[test]

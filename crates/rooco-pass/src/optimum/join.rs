@@ -69,8 +69,7 @@ pub fn merge_models(models: &[Named], without: &[Named]) -> Result<Joined> {
             return Err(Error::Combination(format!("{name}: its target has other classes, or other names for them")));
         }
         if model.about.schema.crosses != widest.model.about.schema.crosses {
-            let what =
-                format!("{name}: it crosses other namespaces than {}: learn both with the same --interactions", widest.name);
+            let what = format!("{name}: it crosses other namespaces than {}: learn both with the same interactions", widest.name);
             return Err(Error::Combination(what));
         }
         parts.push(placed(name, sums(name, model)?, model, &widest.model)?);

@@ -14,6 +14,12 @@ const CLIP: f64 = 20.0;
 /// simpler one is the better guess.
 const SIMPLER: f64 = 2.0;
 
+/// Beyond the third no expert counts as simpler than the next: who joins late has had many rows.
+const LEVELS: usize = 2;
+
+/// Row t counts t times, and t² times once there are so many rows that a part of them tells: who comes from behind must get there.
+const MANY: u64 = 1 << 14;
+
 /// A smaller share than this is none.
 const NOTHING: f64 = 1e-2;
 
@@ -84,8 +90,7 @@ impl Jury {
         }
         self.n += 1;
         self.signed |= s < 0.0;
-        // Row t counts t² times: who comes from behind must get there.
-        let d = (self.n as f64 / (self.n as f64 + 1.0)).powi(2);
+        let d = (self.n as f64 / (self.n as f64 + 1.0)).powi(if self.n < MANY { 1 } else { 2 });
         let smallest = self.smallest_size();
         let clip = if self.regression && self.n > 20 && smallest > 0.0 {
             CLIP * smallest / self.weight * s.abs()
@@ -116,10 +121,10 @@ impl Jury {
             rate *= 0.5 * self.weight / best;
         }
         let plays = |e: usize| !self.signed || self.sizes[e] <= GUARD * best;
-        let worth = |e: usize| -rate * self.losses[e] - SIMPLER * e as f64;
-        let most = (0..self.losses.len()).filter(|&e| plays(e)).map(worth).fold(f64::NEG_INFINITY, f64::max);
+        let lowest = (0..self.losses.len()).filter(|&e| plays(e)).map(|e| self.losses[e]).fold(f64::INFINITY, f64::min);
+        let simplicity = |e: usize| SIMPLER * e.min(LEVELS) as f64;
         let shares: Vec<f64> = (0..self.losses.len())
-            .map(|e| if plays(e) { (worth(e) - most).exp() } else { 0.0 })
+            .map(|e| if plays(e) { (-rate * (self.losses[e] - lowest) - simplicity(e)).exp() } else { 0.0 })
             // What is nearly nothing is nothing, and need not be written out.
             .map(|p| if p < NOTHING { 0.0 } else { p })
             .collect();

@@ -145,7 +145,7 @@ fn by_name_they_are_there_from_the_first_row_and_no_theorem_covers_them() {
     assert!(error(&*learner, &test) < 0.4);
     let rule = learner.rule();
     let map = rule.map.as_ref().unwrap();
-    assert!(map.trees().len() > 10 && rule.features() >= map.base());
+    assert!(map.trees().len() > 2 && rule.features() >= map.base());
     // A row is in one leaf of each tree, and its answers lead there.
     for j in 0..200 {
         map.with(test.get(j).x, |row| {
