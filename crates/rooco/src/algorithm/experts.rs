@@ -212,9 +212,9 @@ impl Experts {
         shares
     }
 
-    /// Where a member's coordinate i is in the rule: curves and pairs first, the row as it came at the end.
-    fn place(&self, of: Of, i: usize) -> usize {
-        let Some(map) = &self.map else { return i };
+    /// Where a member's coordinate i is in the rule: curves, pairs and trees first, the row as it came at the end.
+    fn place(map: Option<&Map>, of: Of, i: usize) -> usize {
+        let Some(map) = map else { return i };
         let (curves, pairs) = (map.curve_coordinates(), map.pair_coordinates());
         match of {
             Of::Columns => map.base() + i,
@@ -307,13 +307,21 @@ impl Learner for Experts {
             return lines.rule();
         }
         let k = self.loss.outputs();
-        let mut all = Rule { map: self.map.clone(), limits: Some(Vec::new()), ..Rule::plain(Vec::new(), k) };
+        // Trees that are not played are no part of the model.
+        let map = match &self.map {
+            Some(map) if !map.trees().is_empty() && self.shares()[Of::Trees as usize] == 0.0 => {
+                Some(Arc::new(map.without_trees()))
+            }
+            map => map.clone(),
+        };
+        let mut all = Rule { map: map.clone(), limits: Some(Vec::new()), ..Rule::plain(Vec::new(), k) };
         let mut limits: Vec<f64> = Vec::new();
-        for (member, p) in self.members.iter().zip(self.jury.shares()) {
+        let without = map.as_ref().is_none_or(|m| m.trees().is_empty());
+        for (member, p) in self.members.iter().zip(self.jury.shares()).filter(|(m, _)| m.of != Of::Trees || !without) {
             let rule = member.learner.rule();
             all.offset.iter_mut().zip(&rule.offset).for_each(|(all, o)| *all += p * o);
             for i in 0..rule.features() {
-                let at = self.place(member.of, i);
+                let at = Self::place(map.as_deref(), member.of, i);
                 if limits.len() <= at {
                     limits.resize(at + 1, 0.0);
                     all.weights.resize((at + 1) * k, 0.0);
@@ -325,7 +333,7 @@ impl Learner for Experts {
                 }
             }
         }
-        let least = self.map.as_ref().map_or(0, |m| m.base());
+        let least = map.as_ref().map_or(0, |m| m.base());
         if limits.len() < least {
             limits.resize(least, 0.0);
             all.weights.resize(least * k, 0.0);

@@ -57,11 +57,12 @@ impl Jury {
         &self.shares
     }
 
-    /// One more expert, who has paid as much as the best so far: what comes tells.
+    /// One more expert, who has paid a little more than the best so far, so that it is not played before the rows to come speak for it.
     pub fn join(&mut self) {
         let least = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min);
         let (loss, size) = (least(&self.losses), least(&self.sizes));
-        self.losses.push(loss);
+        let handicap = self.rate().map_or(0.0, |rate| 1.0 / rate);
+        self.losses.push(loss + handicap);
         self.sizes.push(size);
         self.shares.push(0.0);
         self.reweigh();
@@ -111,15 +112,18 @@ impl Jury {
         self.sizes.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    fn reweigh(&mut self) {
+    /// How much a unit of loss counts; `None` before there is a loss to compare it with.
+    fn rate(&self) -> Option<f64> {
         let best = self.smallest_size();
         if self.weight_squared <= 0.0 || (self.regression && best <= 0.0) {
-            return;
+            return None;
         }
-        let mut rate = RATE * self.weight / self.weight_squared;
-        if self.regression {
-            rate *= 0.5 * self.weight / best;
-        }
+        let rate = RATE * self.weight / self.weight_squared;
+        Some(if self.regression { rate * 0.5 * self.weight / best } else { rate })
+    }
+
+    fn reweigh(&mut self) {
+        let (best, Some(rate)) = (self.smallest_size(), self.rate()) else { return };
         let plays = |e: usize| !self.signed || self.sizes[e] <= GUARD * best;
         let lowest = (0..self.losses.len()).filter(|&e| plays(e)).map(|e| self.losses[e]).fold(f64::INFINITY, f64::min);
         let simplicity = |e: usize| SIMPLER * e.min(LEVELS) as f64;
@@ -176,6 +180,16 @@ mod tests {
             jury.add(if t == 1000 { &[1.0, 1e9] } else { &[1.0, 0.8] }, 1.0);
         }
         assert!(jury.shares()[1] > 0.99, "{:?}", jury.shares());
+    }
+
+    #[test]
+    fn who_joins_late_is_not_played_before_rows_speak_for_it() {
+        let mut jury = Jury::new(3, false);
+        (0..20_000).for_each(|_| jury.add(&[0.5, 0.5, 0.48], 1.0));
+        jury.join();
+        assert_eq!(jury.shares()[3], 0.0, "{:?}", jury.shares());
+        (0..5000).for_each(|_| jury.add(&[0.5, 0.5, 0.48, 0.47], 1.0));
+        assert!(jury.shares()[3] > 0.9, "{:?}", jury.shares());
     }
 
     #[test]

@@ -145,7 +145,7 @@ pub type Near<'a> = dyn FnMut(usize, &[f64], &mut [f64], &mut [f64]) + 'a;
 impl Map {
     /// The same with trees that are grown on these rows; the same without any where there is nothing to grow them of. `outputs`: scores a row.
     pub fn with_trees(&self, first: &Rows, outputs: usize, near: &mut Near<'_>) -> Result<Map> {
-        let mut map = Map { trees: Vec::new(), sample: Vec::new(), base: self.pairs_end(), ..self.clone() };
+        let mut map = self.without_trees();
         if map.may_have_trees() && !first.is_empty() {
             let mut grown = Growth::new(&map, first, outputs);
             let trees: Vec<Tree> = (0..TREES).map_while(|_| grown.tree(near)).collect();
@@ -153,6 +153,11 @@ impl Map {
             map.sample = map.leaves_of_some(first);
         }
         Ok(map)
+    }
+
+    /// The same without trees.
+    pub fn without_trees(&self) -> Map {
+        Map { trees: Vec::new(), sample: Vec::new(), base: self.pairs_end(), ..self.clone() }
     }
 
     /// True if there are columns to grow trees of.
