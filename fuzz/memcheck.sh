@@ -8,7 +8,9 @@ set -eu
 cd "$(dirname "$0")/.."
 check() { # crate, test filter
     program=$(cargo test --package "$1" --lib --no-run 2>&1 | sed -n 's/.*Executable .*(\(.*\)).*/\1/p')
-    (cd "crates/$1" && valgrind --quiet --error-exitcode=9 "$program" --test-threads 1 "$2") | grep "test result"
+    # Not into a pipe, which would hide the exit code.
+    said=$(cd "crates/$1" && valgrind --quiet --error-exitcode=9 "$program" --test-threads 1 "$2")
+    echo "$said" | grep "test result"
 }
 check rooco kernel
 check rooco simd

@@ -27,6 +27,7 @@ use super::sorter::Sorter;
 use super::{ShuffleOptions, io_error};
 use crate::stream::Input;
 use crate::stream::input::{Inputs, damaged};
+use crate::stream::measured::Measured;
 use crate::stream::searched::{self, Searched};
 use rooco::{Error, Result};
 
@@ -139,11 +140,11 @@ fn open(files: &mut Inputs, upcoming: &Input) -> Result<Outcome<Box<dyn FileRead
     let Some(mut opened) = files.next()? else { return Err(Error::Empty) };
     if let (Input::File(path), None) = (upcoming, opened.compression) {
         let file = Searched::open(path).map_err(|source| Error::Io { file: path.clone(), source })?;
-        return Ok(SerializedFileReader::new(file).map(|r| Box::new(r) as Box<dyn FileReader>));
+        return Ok(SerializedFileReader::new(Measured(file)).map(|r| Box::new(r) as Box<dyn FileReader>));
     }
     let mut all = Vec::new();
     opened.reader.read_to_end(&mut all).map_err(|e| damaged(&opened, 1, e))?;
-    Ok(SerializedFileReader::new(Bytes::from(all)).map(|r| Box::new(r) as Box<dyn FileReader>))
+    Ok(SerializedFileReader::new(Measured(Bytes::from(all))).map(|r| Box::new(r) as Box<dyn FileReader>))
 }
 
 /// The compression and the metadata of the input. Codecs that are not built in become zstd.

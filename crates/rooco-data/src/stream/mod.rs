@@ -29,6 +29,7 @@ mod inspect;
 mod jsonl;
 mod libsvm;
 mod look;
+pub(crate) mod measured;
 pub mod memory;
 mod names;
 mod number;

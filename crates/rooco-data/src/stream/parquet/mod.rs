@@ -24,6 +24,7 @@ pub(crate) use self::column::half;
 use self::column::{Column, Meaning, Scratch};
 use self::spill::Spill;
 use super::input::{Input, Inputs, damaged};
+use super::measured::Measured;
 use super::searched::{self, Searched};
 use super::table::{Block, Columnar, Kind};
 use rooco::{Error, Result};
@@ -197,7 +198,7 @@ impl Columnar for Parquet {
         let reader: Arc<dyn FileReader> = match upcoming {
             Some(Input::File(path)) if opened.compression.is_none() => {
                 let file = Searched::open(&path).map_err(|source| Error::Io { file: path, source })?;
-                Arc::new(SerializedFileReader::new(file).map_err(|e| self.error(e))?)
+                Arc::new(SerializedFileReader::new(Measured(file)).map_err(|e| self.error(e))?)
             }
             // Parquet is read from its end: what cannot be searched is read whole, into memory or, if it is long, a temporary file.
             _ => {
@@ -205,11 +206,11 @@ impl Columnar for Parquet {
                 let most = self.limits.budget as u64 / 4;
                 (&mut opened.reader).take(most).read_to_end(&mut start).map_err(|e| damaged(&opened, 1, e))?;
                 if (start.len() as u64) < most {
-                    Arc::new(SerializedFileReader::new(Bytes::from(start)).map_err(|e| self.error(e))?)
+                    Arc::new(SerializedFileReader::new(Measured(Bytes::from(start))).map_err(|e| self.error(e))?)
                 } else {
                     let file = spill::whole(&self.file, &start, &mut opened.reader)?.map_err(|e| damaged(&opened, 1, e))?;
                     let file = Searched::of(file).map_err(|source| Error::Io { file: self.file.clone(), source })?;
-                    Arc::new(SerializedFileReader::new(file).map_err(|e| self.error(e))?)
+                    Arc::new(SerializedFileReader::new(Measured(file)).map_err(|e| self.error(e))?)
                 }
             }
         };
