@@ -107,7 +107,8 @@ def test_trees_and_features_by_column(program, tmp_path):
     model = OnePassRegressor().fit(x, y)
     assert model.score(x, y) > OnePassRegressor(features="pairs").fit(x, y).score(x, y) + 0.4
     assert "trees" in model.features_ and model.shape_functions_[0]["kind"] == "trees"
-    parts = model.explain(x[:100])
+    names, parts = model.explain(x[:100])
+    assert names[-1] == "trees"
     assert np.allclose(parts.sum(axis=1), model.predict(x[:100]), rtol=1e-9, atol=1e-9)
     assert sum("tree 1 leaf" in name for name in model.get_feature_names_out()) > 2
     # A dict by column is what the command says, and what the schema file says.
